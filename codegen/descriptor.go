@@ -210,6 +210,7 @@ func (p *pkg) initFunc(w *writer) {
 		case ast.ClientClass:
 			clients = append(clients, "&"+p.gen(c, "class"))
 			for _, m := range c.Methods {
+				w.add("%s.NewArgs = func() aeonrt.Args { return new(%s) }", p.gen(m, "method"), p.gen(m, "args"))
 				w.add("%s.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {", p.gen(m, "method"))
 				p.run(w, c, m, "cl")
 				w.add("}")
@@ -249,6 +250,9 @@ func (p *pkg) initClass(w *writer, c *typecheck.Class) {
 	}
 	w.add("%s.Methods = []*aeonrt.Method{%s}", class, strings.Join(list, ", "))
 	p.goCallList(w, c)
+	if c.Ctor != nil {
+		w.add("%s.Ctor = &%s", class, p.gen(c.Ctor, "method"))
+	}
 	if c.Ctor != nil && len(c.Ctor.Params) == 0 {
 		w.add("%s.Construct = &%s", class, p.gen(c.Ctor, "method"))
 	}

@@ -1,11 +1,12 @@
 // Package runtime is the API that generated code calls; it is imported there as
-// aeonrt. It adds nothing of its own: the work is done by runtime/exec and the
-// packages below it.
+// aeonrt. It adds nothing of its own: the work is done by runtime/exec,
+// runtime/activation and the packages below them.
 package runtime
 
 import (
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -23,10 +24,10 @@ type (
 
 // Descriptors and state of actors.
 type (
-	Class     = exec.Class
+	Class     = activation.Class
 	Shape     = order.Shape
 	Field     = order.Field
-	Method    = exec.Method
+	Method    = activation.Method
 	Effects   = order.Effects
 	ClassMode = order.ClassMode
 	Footprint = order.Footprint
@@ -40,12 +41,12 @@ type (
 
 // Execution.
 type (
-	Cx     = exec.Cx
+	Cx     = activation.Cx
 	System = exec.System
 	Config = exec.Config
 	Client = exec.Client
 	Future = exec.Future
-	GoCall = exec.GoCall
+	GoCall = activation.GoCall
 )
 
 // Client objects.
@@ -75,41 +76,44 @@ const (
 // ok is false if target is on another host: then CallRemote makes the call.
 // Leave ends the call.
 func Enter[T Object](cx *Cx, target Ref, m *Method) (self T, ok bool) {
-	return exec.Enter[T](cx, target, m)
+	return activation.Enter[T](cx, target, m)
 }
 
 // CallRemote calls m on an actor of another host: it encodes args, waits, and decodes the result into args.
-func CallRemote(cx *Cx, target Ref, m *Method, args Args) { exec.CallRemote(cx, target, m, args) }
+func CallRemote(cx *Cx, target Ref, m *Method, args Args) { activation.CallRemote(cx, target, m, args) }
 
 // Async begins an async call of m on target: it runs in parallel with what follows
 // where the two have nothing in common, otherwise before it.
-func Async(cx *Cx, target Ref, m *Method, args Args) { exec.Async(cx, target, m, args) }
+func Async(cx *Cx, target Ref, m *Method, args Args) { activation.Async(cx, target, m, args) }
 
 // New creates an actor of class c. Its constructor body runs next, on the result,
 // and Constructed ends it.
-func New[T Object](cx *Cx, c *Class) T { return exec.New[T](cx, c) }
+func New[T Object](cx *Cx, c *Class) T { return activation.New[T](cx, c) }
+
+// CreateRemote is New for an actor that is to be in another store (Cx.Elsewhere), and runs its constructor with args.
+func CreateRemote(cx *Cx, c *Class, args Args) Ref { return activation.CreateRemote(cx, c, args) }
 
 // Constructed ends the construction that New began.
-func Constructed(cx *Cx) { exec.Constructed(cx) }
+func Constructed(cx *Cx) { activation.Constructed(cx) }
 
 // Delete deletes target: later calls on it are faults, later sub-events dead letters.
-func Delete(cx *Cx, target Ref) { exec.Delete(cx, target) }
+func Delete(cx *Cx, target Ref) { activation.Delete(cx, target) }
 
 // Named returns the actor of class c with the given name. It is created by the first event on it.
-func Named(in exec.Namer, c *Class, name string) Ref { return exec.Named(in, c, name) }
+func Named(in activation.Namer, c *Class, name string) Ref { return activation.Named(in, c, name) }
 
 // Abort ends the event; everything it did is undone, and an await of it gets msg.
-func Abort(cx *Cx, msg string) { exec.Abort(cx, msg) }
+func Abort(cx *Cx, msg string) { activation.Abort(cx, msg) }
 
 // Require aborts with msg unless cond holds.
 func Require(cx *Cx, cond bool, msg string) {
 	if !cond {
-		exec.Abort(cx, msg)
+		activation.Abort(cx, msg)
 	}
 }
 
 // Fault aborts because of a run-time fault, such as an overflow.
-func Fault(cx *Cx, msg string) { exec.Fault(cx, msg) }
+func Fault(cx *Cx, msg string) { activation.Fault(cx, msg) }
 
 // Log notes the value of field p, for undo and redo, before the field is assigned. It
 // allocates nothing for numbers, strings, references and containers.

@@ -48,7 +48,7 @@ func TestRulesHaveCode(t *testing.T) {
 		}
 	}
 	named := map[string]bool{}
-	for _, dir := range []string{"../typecheck", ".", "../runtime/lock", "../runtime/order", "../runtime/exec"} {
+	for _, dir := range []string{"../typecheck", ".", "../runtime/lock", "../runtime/order", "../runtime/activation", "../runtime/exec"} {
 		for file, text := range comments(t, dir) {
 			for _, name := range ruleName.FindAllString(text, -1) {
 				named[name] = true

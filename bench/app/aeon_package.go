@@ -112,6 +112,9 @@ func (x *counterReadArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
 // AeonCreateCounter makes a new actor as a part of the current event.
 func AeonCreateCounter(cx *aeonrt.Cx) CounterRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return CounterRef{aeonrt.CreateRemote(cx, &AeonClassCounter, &counterNewArgs{})}
+	}
 	self := aeonrt.New[*Counter](cx, &AeonClassCounter)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -369,6 +372,9 @@ func (x *accountPayToArgs) Decode(d *aeonrt.Decoder) {
 
 // AeonCreateAccount makes a new actor as a part of the current event.
 func AeonCreateAccount(cx *aeonrt.Cx, b int64) AccountRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return AccountRef{aeonrt.CreateRemote(cx, &AeonClassAccount, &accountNewArgs{b: b})}
+	}
 	self := aeonrt.New[*Account](cx, &AeonClassAccount)
 	self.construct(cx, b)
 	aeonrt.Constructed(cx)
@@ -673,6 +679,9 @@ func (x *bankTotalArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
 // AeonCreateBank makes a new actor as a part of the current event.
 func AeonCreateBank(cx *aeonrt.Cx) BankRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return BankRef{aeonrt.CreateRemote(cx, &AeonClassBank, &bankNewArgs{})}
+	}
 	self := aeonrt.New[*Bank](cx, &AeonClassBank)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -849,6 +858,9 @@ func (x *parentGrowArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
 // AeonCreateParent makes a new actor as a part of the current event.
 func AeonCreateParent(cx *aeonrt.Cx) ParentRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return ParentRef{aeonrt.CreateRemote(cx, &AeonClassParent, &parentNewArgs{})}
+	}
 	self := aeonrt.New[*Parent](cx, &AeonClassParent)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -1050,6 +1062,9 @@ func (x *helloWordsArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
 // AeonCreateHello makes a new actor as a part of the current event.
 func AeonCreateHello(cx *aeonrt.Cx) HelloRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return HelloRef{aeonrt.CreateRemote(cx, &AeonClassHello, &helloNewArgs{})}
+	}
 	self := aeonrt.New[*Hello](cx, &AeonClassHello)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -1254,6 +1269,9 @@ func (x *helloChainWordsArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() 
 
 // AeonCreateHelloChain makes a new actor as a part of the current event.
 func AeonCreateHelloChain(cx *aeonrt.Cx) HelloChainRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return HelloChainRef{aeonrt.CreateRemote(cx, &AeonClassHelloChain, &helloChainNewArgs{})}
+	}
 	self := aeonrt.New[*HelloChain](cx, &AeonClassHelloChain)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -1579,6 +1597,9 @@ func (x *indexSizeArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
 // AeonCreateIndex makes a new actor as a part of the current event.
 func AeonCreateIndex(cx *aeonrt.Cx) IndexRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return IndexRef{aeonrt.CreateRemote(cx, &AeonClassIndex, &indexNewArgs{})}
+	}
 	self := aeonrt.New[*Index](cx, &AeonClassIndex)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -1717,6 +1738,7 @@ var methodIndexNew = aeonrt.Method{
 func init() {
 	AeonClassCounter.New = func() aeonrt.Object { return new(Counter) }
 	AeonClassCounter.Methods = []*aeonrt.Method{&methodCounterAdd, &methodCounterRead}
+	AeonClassCounter.Ctor = &methodCounterNew
 	AeonClassCounter.Construct = &methodCounterNew
 	methodCounterAdd.NewArgs = func() aeonrt.Args { return new(counterAddArgs) }
 	methodCounterAdd.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1734,6 +1756,7 @@ func init() {
 	}
 	AeonClassAccount.New = func() aeonrt.Object { return new(Account) }
 	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountBalanceNow, &methodAccountDeposit, &methodAccountWithdraw, &methodAccountPayTo}
+	AeonClassAccount.Ctor = &methodAccountNew
 	methodAccountBalanceNow.NewArgs = func() aeonrt.Args { return new(accountBalanceNowArgs) }
 	methodAccountBalanceNow.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*accountBalanceNowArgs)
@@ -1765,6 +1788,7 @@ func init() {
 	}
 	AeonClassBank.New = func() aeonrt.Object { return new(Bank) }
 	AeonClassBank.Methods = []*aeonrt.Method{&methodBankOpen, &methodBankTransfer, &methodBankBalance, &methodBankTotal}
+	AeonClassBank.Ctor = &methodBankNew
 	AeonClassBank.Construct = &methodBankNew
 	methodBankOpen.NewArgs = func() aeonrt.Args { return new(bankOpenArgs) }
 	methodBankOpen.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1809,6 +1833,7 @@ func init() {
 	}
 	AeonClassParent.New = func() aeonrt.Object { return new(Parent) }
 	AeonClassParent.Methods = []*aeonrt.Method{&methodParentGrow}
+	AeonClassParent.Ctor = &methodParentNew
 	AeonClassParent.Construct = &methodParentNew
 	methodParentGrow.NewArgs = func() aeonrt.Args { return new(parentGrowArgs) }
 	methodParentGrow.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1819,12 +1844,14 @@ func init() {
 	methodParentNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Parent).construct(cx)
 	}
+	methodCallerDone.NewArgs = func() aeonrt.Args { return new(callerDoneArgs) }
 	methodCallerDone.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		x := args.(*callerDoneArgs)
 		self.(*Caller).done(cl, x.said.Share())
 	}
 	AeonClassHello.New = func() aeonrt.Object { return new(Hello) }
 	AeonClassHello.Methods = []*aeonrt.Method{&methodHelloGreet, &methodHelloWords}
+	AeonClassHello.Ctor = &methodHelloNew
 	AeonClassHello.Construct = &methodHelloNew
 	methodHelloGreet.NewArgs = func() aeonrt.Args { return new(helloGreetArgs) }
 	methodHelloGreet.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1842,6 +1869,7 @@ func init() {
 	}
 	AeonClassHelloChain.New = func() aeonrt.Object { return new(HelloChain) }
 	AeonClassHelloChain.Methods = []*aeonrt.Method{&methodHelloChainGreet, &methodHelloChainWords}
+	AeonClassHelloChain.Ctor = &methodHelloChainNew
 	AeonClassHelloChain.Construct = &methodHelloChainNew
 	methodHelloChainGreet.NewArgs = func() aeonrt.Args { return new(helloChainGreetArgs) }
 	methodHelloChainGreet.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1859,6 +1887,7 @@ func init() {
 	}
 	AeonClassIndex.New = func() aeonrt.Object { return new(Index) }
 	AeonClassIndex.Methods = []*aeonrt.Method{&methodIndexFill, &methodIndexPut, &methodIndexAdd, &methodIndexAt, &methodIndexSize}
+	AeonClassIndex.Ctor = &methodIndexNew
 	AeonClassIndex.Construct = &methodIndexNew
 	methodIndexFill.NewArgs = func() aeonrt.Args { return new(indexFillArgs) }
 	methodIndexFill.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

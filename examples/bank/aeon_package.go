@@ -404,6 +404,9 @@ func (x *account_PayToArgs) Decode(d *aeonrt.Decoder) {
 
 // AeonCreateAccount_ makes a new actor as a part of the current event.
 func AeonCreateAccount_(cx *aeonrt.Cx, o string, b int64) Account_Ref {
+	if cx.Elsewhere() { // it is to be in another store
+		return Account_Ref{aeonrt.CreateRemote(cx, &AeonClassAccount_, &account_NewArgs{o: o, b: b})}
+	}
 	self := aeonrt.New[*Account_](cx, &AeonClassAccount_)
 	self.construct(cx, o, b)
 	aeonrt.Constructed(cx)
@@ -645,6 +648,7 @@ var methodTeller_New = aeonrt.Method{
 func init() {
 	AeonClassBank_.New = func() aeonrt.Object { return new(Bank_) }
 	AeonClassBank_.Methods = []*aeonrt.Method{&methodBank_Open, &methodBank_Transfer, &methodBank_Balance, &methodBank_Total, &methodBank_Close}
+	AeonClassBank_.Ctor = &methodBank_New
 	AeonClassBank_.Construct = &methodBank_New
 	methodBank_Open.NewArgs = func() aeonrt.Args { return new(bank_OpenArgs) }
 	methodBank_Open.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -699,6 +703,7 @@ func init() {
 	}
 	AeonClassAccount_.New = func() aeonrt.Object { return new(Account_) }
 	AeonClassAccount_.Methods = []*aeonrt.Method{&methodAccount_BalanceNow, &methodAccount_Deposit, &methodAccount_Withdraw, &methodAccount_PayTo}
+	AeonClassAccount_.Ctor = &methodAccount_New
 	methodAccount_BalanceNow.NewArgs = func() aeonrt.Args { return new(account_BalanceNowArgs) }
 	methodAccount_BalanceNow.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*account_BalanceNowArgs)
@@ -730,6 +735,7 @@ func init() {
 	}
 	AeonClassTeller_.New = func() aeonrt.Object { return new(Teller_) }
 	AeonClassTeller_.Methods = []*aeonrt.Method{&methodTeller_Transfer}
+	AeonClassTeller_.Ctor = &methodTeller_New
 	methodTeller_Transfer.NewArgs = func() aeonrt.Args { return new(teller_TransferArgs) }
 	methodTeller_Transfer.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*teller_TransferArgs)

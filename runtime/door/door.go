@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -127,7 +128,7 @@ func (d *Door) Actor(c *Class, key string) (order.Ref, error) {
 	case key == "":
 		return order.Ref{}, notFound("an actor of class %s needs a name that is not empty", c.Name)
 	}
-	return exec.Named(d.namer, c.Class, key), nil
+	return activation.Named(d.namer, c.Class, key), nil
 }
 
 // unnamed finds an actor by its id.

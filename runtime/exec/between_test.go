@@ -31,9 +31,9 @@ func init() {
 		for range hallRow {
 			d := New[*desk](cx, &classDesk)
 			Constructed(cx)
-			undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, h.first)
+			undo.FieldOwned(cx.UndoLog(), &d.Self, 7, &d.boss, h.first)
 			d.boss = h.first
-			undo.FieldOwned(&cx.log, &h.Self, 0, &h.first, deskRef{d.Self.Ref()})
+			undo.FieldOwned(cx.UndoLog(), &h.Self, 0, &h.first, deskRef{d.Self.Ref()})
 			h.first = deskRef{d.Self.Ref()}
 		}
 	}
@@ -43,7 +43,7 @@ func init() {
 		d, _ := Enter[*desk](cx, h.first.Ref, &methodNext)
 		next := d.boss
 		cx.Leave()
-		undo.FieldOwned(&cx.log, &h.Self, 0, &h.first, next)
+		undo.FieldOwned(cx.UndoLog(), &h.Self, 0, &h.first, next)
 		h.first = next
 	}
 }

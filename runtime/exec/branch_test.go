@@ -26,7 +26,7 @@ func TestEndedBranchesAreNotKept(t *testing.T) {
 	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
 		for _, k := range kids {
 			Async(cx, k.Ref, &methodAlone, work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) }))
-			most = max(most, len(of(cx).branches))
+			most = max(most, branchesOf(cx))
 		}
 	}))
 	if most > workers+1 { // those that run, and one that has ended since

@@ -75,5 +75,5 @@ func endlessWait(t *testing.T) {
 	s := Open(Config{Scheduled: true, Log: quiet})
 	r, err := s.Client().New(&classDesk, &methodDesk, work(nil))
 	mustNot(t, err)
-	_ = s.Client().Issue(r, &methodWork, work(func(cx *Cx, _ *desk) { of(cx).ev.sys.scheduler.Wait(nil) })).Wait()
+	_ = s.Client().Issue(r, &methodWork, work(func(cx *Cx, _ *desk) { eventOf(cx).sys.scheduler.Wait(nil) })).Wait()
 }

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/span"
@@ -55,7 +56,13 @@ type ClientMethod struct {
 	Params    []string // their names
 	Doc       string   // its comment in the program
 	Run       func(cl *Client, self any, args order.Args)
+	NewArgs   func() order.Args
+
+	path string // as other stores name it
 }
+
+// Path names the method to other stores.
+func (m *ClientMethod) Path() string { return m.path }
 
 // NewClientObject makes self, which embeds o, an object of client cl.
 //
@@ -98,7 +105,11 @@ type callback struct {
 	pos    store.Position
 	// printed is the number of the last line of the event before the callback, in the output of a system with a store.
 	printed uint64
+	held    *heldCalls // of an event of another store; else nil
 }
+
+// receiver returns the object that gets the callback which o describes.
+func receiver(o *activation.Op) *ClientObject { return o.Object.(ClientRef).o }
 
 // post appends a callback and reports whether the caller has to start the mailbox. A
 // callback to a client that has gone is dropped.
@@ -193,6 +204,11 @@ func (cl *client) call(c callback) {
 		}
 		step.End(cl.sys.nanos(), failure)
 	}()
+	if c.held != nil {
+		if cl.sys.scheduler.Wait(c.held.done); !c.held.yes {
+			return
+		}
+	}
 	if d := cl.sys.durable; d != nil {
 		if d.Wait(c.pos) != nil {
 			return // nothing leaves a store that has failed

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
@@ -39,8 +40,9 @@ type client struct {
 	}
 	// lines are [ISSUE-ORDER]: the events that a client has issued to one target stand in a line. The first
 	// of a line runs; the next one is admitted when it has committed or failed.
-	lines sched.Lines[*order.Handle]
-	base  *client // of a client that callbacks of base run with; else nil
+	lines  sched.Lines[*order.Handle]
+	base   *client // of a client that callbacks of base run with; else nil
+	abroad bool    // it stands for the clients of other stores
 }
 
 // clientOf returns the client that generated code has handed back.
@@ -54,7 +56,10 @@ func (cl *client) itself() *client {
 	return cl
 }
 
-func (face *Client) namer() any { return clientOf(face).sys }
+// Namer implements activation.Namer.
+//
+//go:noinline
+func (face *Client) Namer() any { return &clientOf(face).sys.code }
 
 // SystemOf returns the system that a client belongs to.
 func SystemOf(face *Client) *System { return clientOf(face).sys }
@@ -240,7 +245,9 @@ func (face *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error)
 		return order.Ref{}, cl.refused(event.ErrClosed)
 	}
 	ev := s.takeEvent(cl, id, nil, m, args)
-	ev.Makes, ev.birth = &c.Shape, s.nextPartition(cl)
+	if ev.Makes, ev.Birth = &c.Shape, s.nextPartition(cl); s.code.Spread {
+		ev.Birth = s.code.AnyPartition(id, 0)
+	}
 	err := ev.perform()
 	var r order.Ref
 	if err == nil {
@@ -255,7 +262,7 @@ func (face *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error)
 //
 //go:noinline
 func (face *Client) Delete(target order.Ref) error {
-	return clientOf(face).Await(target, &methodDelete, nil)
+	return clientOf(face).Await(target, &activation.MethodDelete, nil)
 }
 
 // Settle waits until no event that was issued, sub-event or callback is left. Timers

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
@@ -27,7 +28,7 @@ func (ev *Event) commit() error {
 	}
 	next := ev.settle()
 	ev.Release(false)
-	if len(ev.root.ops) > 0 {
+	if len(ev.Root.Ops) > 0 {
 		next.start()
 	}
 	return nil
@@ -35,7 +36,10 @@ func (ev *Event) commit() error {
 
 // takeBack undoes an event that cannot commit.
 func (ev *Event) takeBack(err error) {
-	ev.undo()
+	ev.Undo()
+	if ev.Wide != nil {
+		ev.LeaveAbove()
+	}
 	ev.undone(err)
 	ev.Release(true)
 }
@@ -43,13 +47,13 @@ func (ev *Event) takeBack(err error) {
 // settle gives the event its place among all events, and queues at that place what it has issued.
 func (ev *Event) settle() (next follow) {
 	s := ev.sys
-	if len(ev.root.ops) > 0 {
-		meets := ev.needed(ev.root.ops)
+	if len(ev.Root.Ops) > 0 {
+		meets := ev.needed(ev.Root.Ops)
 		s.stripes.Lock(meets)
 		defer s.stripes.Unlock(meets)
 	}
 	switch {
-	case ev.traced != nil:
+	case ev.Traced != nil:
 		ev.settleTraced(&next)
 	case s.durable != nil:
 		ev.decide()
@@ -63,9 +67,9 @@ func (ev *Event) settle() (next follow) {
 // publish makes the event's deletions known and queues what it has issued.
 func (ev *Event) publish(next *follow) {
 	ev.bury()
-	if len(ev.root.ops) > 0 {
-		next.ev = ev
-		next.add(ev.root.ops)
+	if len(ev.Root.Ops) > 0 {
+		next.ev, next.index = ev, ev.indexBase()
+		next.add(ev.Root.Ops)
 	}
 }
 
@@ -90,7 +94,7 @@ func (ev *Event) commitOwnership() error {
 	}
 	var cycle *dominator.CycleError
 	if errors.As(err, &cycle) {
-		return &event.AbortError{Msg: msgCycle, Event: ev.ID, Fault: true, Cause: err}
+		return &event.AbortError{Msg: activation.MsgCycle, Event: ev.ID, Fault: true, Cause: err}
 	}
 	return err
 }
@@ -100,7 +104,7 @@ func (ev *Event) undone(err error) {
 	switch {
 	case ev.sys.durable != nil:
 		ev.abortDurable(err)
-	case ev.traced != nil:
+	case ev.Traced != nil:
 		ev.traceUndone(nil, err)
 	}
 }
@@ -141,55 +145,57 @@ type follow struct {
 	print     bool
 }
 
-func (f *follow) add(ops []op) {
+func (f *follow) add(ops []activation.Op) {
 	s := f.ev.sys
 	for i := range ops {
 		o := &ops[i]
-		switch o.kind {
-		case opBranch:
-			f.add(o.branch.cx.ops)
-		case opEmit:
-			s.timers.Emitted(o.timer)
-			if l := s.wait(o.issuer, f.sub(o)); l != nil {
+		switch o.Kind {
+		case activation.OpBranch:
+			f.add(o.Branch.Ops())
+		case activation.OpEmit:
+			s.timers.Emitted(o.Timer)
+			if l := s.wait(o.Issuer, f.sub(o)); l != nil {
 				f.lanes = append(f.lanes, l)
 			}
-		case opCallback:
-			if to := clientOf(o.object.client); to.post(callback{o.object, o.call, o.args, o.timer, f.called(o), f.issued(), f.callbacks, f.ev.maxPos, f.ev.printed}) {
+		case activation.OpCallback:
+			if to := clientOf(receiver(o).client); to.abroad {
+				f.callbacks++ // their store has them: see hold
+			} else if to.post(callback{receiver(o), o.Call.(*ClientMethod), o.Args, o.Timer, f.called(o), f.issued(), f.callbacks, f.ev.maxPos, f.ev.printed, nil}) {
 				f.boxes = append(f.boxes, to)
 			}
-		case opTail:
+		case activation.OpTail:
 			f.tail(o)
-		case opGo:
+		case activation.OpGo:
 			s.live.Add(1)
 			f.calls = append(f.calls, f.goCall(o))
-		case opTimer:
-			if !o.issuer.Is(order.Deleted) { // its timers have just been dropped
+		case activation.OpTimer:
+			if !o.Issuer.Is(order.Deleted) { // its timers have just been dropped
 				s.setTimer(o, f.origin(o, trace.Timer, 0), f.issued())
 			}
-		case opCancel:
-			s.timers.Cancel(o.issuer, o.name)
-		case opPrint:
+		case activation.OpCancel:
+			s.timers.Cancel(o.Issuer, o.Name)
+		case activation.OpPrint:
 			if s.durable != nil {
-				f.ev.printed = s.output.Add(outgoing{text: o.name}, f.ev.maxPos)
+				f.ev.printed = s.output.Add(outgoing{text: o.Name}, f.ev.maxPos)
 				continue
 			}
-			s.lines.Add(o.name)
+			s.lines.Add(o.Name)
 			f.print = true
-		case opLog:
-			attrs := []any{"event", f.ev.ID.String(), "actor", o.issuer.String()}
+		case activation.OpLog:
+			attrs := []any{"event", f.ev.ID.String(), "actor", o.Issuer.String()}
 			if s.durable != nil {
-				f.ev.printed = s.output.Add(outgoing{text: o.name, attrs: attrs}, f.ev.maxPos)
+				f.ev.printed = s.output.Add(outgoing{text: o.Name, attrs: attrs}, f.ev.maxPos)
 				continue
 			}
-			s.log.Info(o.name, attrs...)
+			s.log.Info(o.Name, attrs...)
 		}
 	}
 }
 
-func (f *follow) sub(o *op) subEvent {
+func (f *follow) sub(o *activation.Op) subEvent {
 	f.index++
-	e := subEvent{id: f.ev.ID.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer,
-		from: f.origin(o, trace.Sub, f.index), origin: f.issued(), seq: o.seq, pos: f.ev.maxPos}
+	e := subEvent{id: f.ev.ID.Child(f.index), target: o.Target, method: o.Method, args: o.Args, timer: o.Timer,
+		from: f.origin(o, trace.Sub, f.index), origin: f.issued(), seq: o.Seq, pos: f.ev.maxPos}
 	if s := f.ev.sys; s.watch.Followed() {
 		s.tellIssued(o, &e)
 	}
@@ -197,8 +203,8 @@ func (f *follow) sub(o *op) subEvent {
 }
 
 // origin returns the source of what o issues, nil in a system that is not traced.
-func (f *follow) origin(o *op, kind trace.Kind, index int) *trace.Source {
-	return f.ev.sys.tracer.Source(kind, f.ev.ID, o.issuer, index)
+func (f *follow) origin(o *activation.Op, kind trace.Kind, index int) *trace.Source {
+	return f.ev.sys.tracer.Source(kind, f.ev.ID, o.Issuer, index)
 }
 
 // issued returns the event to which spans of what it issues are linked, nil if none are recorded.
@@ -207,7 +213,7 @@ func (f *follow) issued() *span.Origin {
 }
 
 // called is origin for a callback.
-func (f *follow) called(o *op) *trace.Source {
+func (f *follow) called(o *activation.Op) *trace.Source {
 	f.callbacks++
 	return f.origin(o, "", f.callbacks)
 }
@@ -234,24 +240,24 @@ func (f *follow) start() {
 
 // needed returns the set of stripes that ops need. The lanes of an issuer that the event holds for writing
 // need none: no other event adds to them.
-func (ev *Event) needed(ops []op) (set uint64) {
+func (ev *Event) needed(ops []activation.Op) (set uint64) {
 	for i := range ops {
 		o := &ops[i]
-		switch o.kind {
-		case opBranch:
-			set |= ev.needed(o.branch.cx.ops)
-		case opEmit, opTail:
-			if !o.keep && (o.issuer != ev.Target || ev.method.Self != order.Write) {
-				set |= outbox.StripeOf(o.issuer.ID.Serial)
+		switch o.Kind {
+		case activation.OpBranch:
+			set |= ev.needed(o.Branch.Ops())
+		case activation.OpEmit, activation.OpTail:
+			if !o.Keep && (o.Issuer != ev.Target || ev.method.Self != order.Write) {
+				set |= outbox.StripeOf(o.Issuer.ID.Serial)
 			}
-			if o.timer != nil && ev.sys.durable != nil {
+			if o.Timer != nil && ev.sys.durable != nil {
 				set |= outbox.TimersStripe // its row moves, unless it is cancelled meanwhile
 			}
-		case opCallback:
-			set |= outbox.StripeOf(uint64(clientOf(o.object.client).id))
-		case opTimer, opCancel:
+		case activation.OpCallback:
+			set |= outbox.StripeOf(uint64(clientOf(receiver(o).client).id))
+		case activation.OpTimer, activation.OpCancel:
 			set |= outbox.TimersStripe
-		case opPrint:
+		case activation.OpPrint:
 			set |= outbox.OutputStripe
 		}
 	}

@@ -36,11 +36,11 @@ func (ev *Event) letter(err error) *event.DeadLetter {
 	case m == &methodFire:
 		t = args.(*fireArgs).t
 		l.Kind, issuer = event.TimerLetter, t.Issuer
-		if t.Call.object != nil {
+		if t.Call.Object != nil {
 			m, args = &methodFire, nil
 			break
 		}
-		target, m, args = t.Call.target, t.Call.method, t.Call.args
+		target, m, args = t.Call.Target, t.Call.Method, t.Call.Args
 	case ev.chain != nil:
 		l.Kind = event.StepLetter
 		if issuer == nil {

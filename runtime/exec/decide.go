@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
@@ -19,12 +21,43 @@ import (
 
 // commitDurable is commit in a system with a store.
 func (ev *Event) commitDurable() error {
-	s, k := ev.sys, ev.kind()
+	k := ev.kind()
 	at("prepare", k)
 	if err := ev.prepare(); err != nil {
-		ev.takeBack(err)
+		return ev.abort(err)
+	}
+	if ev.sys.across != nil && len(ev.Root.Ops) > 0 {
+		ev.hold()
+	}
+	if ev.Wide != nil && ev.vote(ev.writes(), across.Changes) == nil {
+		ev.let(false)
+		ev.prep.drop()
+		ev.Undo()
+		return errWithdrawn
+	}
+	next, err := ev.commitPrepared(k)
+	ev.let(err == nil)
+	if err != nil {
 		return err
 	}
+	at("appended", k)
+	ev.Release(false)
+	at("released", k)
+	if ev.tailed() {
+		ev.waitForChain()
+	}
+	if ev.Wide != nil {
+		ev.leaveWide()
+	}
+	if len(ev.Root.Ops) > 0 {
+		next.start()
+	}
+	return ev.answered(nil)
+}
+
+// commitPrepared gives a prepared event its place in the journal. It still holds its locks.
+func (ev *Event) commitPrepared(k kind) (next follow, err error) {
+	s := ev.sys
 	// Rows of ownership tell of several actors, and of T: one event at a time writes them.
 	// A child that only its creator knows needs no such care.
 	owning := ev.ChangesOwnership()
@@ -36,25 +69,21 @@ func (ev *Event) commitDurable() error {
 		if owning {
 			s.durable.Ownership().Unlock()
 		}
+		// Invariant: what other stores have voted for commits.
+		assert.That(ev.Wide == nil, "exec: event %v has all votes, and cannot commit: %v", ev.ID, err)
 		ev.prep.drop()
 		ev.takeBack(err)
-		return err
+		return next, err
 	}
 	for _, h := range ev.Born {
 		h.Set(order.Created)
 	}
 	at("owned", k)
-	next := ev.settle()
+	next = ev.settle()
 	if owning {
 		s.durable.Ownership().Unlock()
 	}
-	at("appended", k)
-	ev.Release(false)
-	at("released", k)
-	if len(ev.root.ops) > 0 {
-		next.start()
-	}
-	return ev.answered(nil)
+	return next, nil
 }
 
 // decide puts the rest into the batch and appends it. The event holds its locks, and the
@@ -72,32 +101,32 @@ func (ev *Event) decisionRows(w *preparation) {
 			ev.sys.timers.DeleteOf(w.rows(), h)
 		}
 	}
-	if len(ev.root.ops) > 0 {
-		o := opWriter{preparation: w, ev: ev}
-		o.write(ev.root.ops)
+	if len(ev.Root.Ops) > 0 {
+		o := opWriter{preparation: w, ev: ev, index: ev.indexBase()}
+		o.write(ev.Root.Ops)
 	}
 	ev.sourceRow(w)
-	if !goesOn(ev.root.ops) {
+	if !ev.Root.GoesOn() && !ev.tailed() {
 		ev.outcomeRow(w, nil)
 	}
+	if ev.Wide != nil {
+		ev.wideRow(w.rows())
+	}
 }
-
-// goesOn reports whether the event is followed by another step of its chain.
-func goesOn(ops []op) bool { return len(ops) > 0 && ops[len(ops)-1].kind == opTail }
 
 // decided appends the batch, if there is anything in it.
 func (ev *Event) decided(w *preparation) {
 	set := w.timers
 	pos := ev.appendBatch(w)
 	for _, t := range set {
-		t.Call.pos = ev.maxPos
+		t.Call.Pos = ev.maxPos
 	}
 	clear(set)
 	w.timers = set[:0]
 	if pos == 0 {
 		return
 	}
-	entries := ev.root.log.Entries()
+	entries := ev.Root.UndoLog().Entries()
 	for i := range entries {
 		order.HandleOf(entries[i].Self().Ref()).Stored(pos)
 	}
@@ -106,7 +135,7 @@ func (ev *Event) decided(w *preparation) {
 
 // appendBatch gives the batch its place, if there is anything in it.
 func (ev *Event) appendBatch(w *preparation) (pos store.Position) {
-	ev.maxPos = max(ev.maxPos, ev.root.maxPos)
+	ev.maxPos = max(ev.maxPos, ev.Root.MaxPos)
 	if b := w.Take(); b != nil {
 		at("append", ev.kind())
 		pos = ev.sys.durable.Journal.Append(b)
@@ -162,7 +191,7 @@ func (ev *Event) abortDurable(err error) {
 		letter = ev.letter(err)
 		ev.sys.durable.dead.Write(w.rows(), letter)
 	}
-	if ev.traced != nil {
+	if ev.Traced != nil {
 		ev.traceUndone(w.rows(), err)
 	} else {
 		ev.appendBatch(w)
@@ -206,7 +235,7 @@ func (ev *Event) answered(err error) error {
 		return err // a chain is answered at its end
 	}
 	at("wait", k)
-	if ev.request != nil || d.answersWait || ev.traced != nil || d.Store.Overdue() {
+	if ev.request != nil || d.answersWait || ev.Traced != nil || d.Store.Overdue() {
 		if lost := ev.awaitDurable(); lost != nil {
 			return &event.UnknownError{Event: ev.ID, Cause: lost}
 		}
@@ -231,27 +260,27 @@ type opWriter struct {
 	goIssued int
 }
 
-func (w *opWriter) write(ops []op) {
+func (w *opWriter) write(ops []activation.Op) {
 	for i := range ops {
 		o := &ops[i]
-		switch o.kind {
-		case opBranch:
-			w.write(o.branch.cx.ops)
-		case opEmit, opTail:
+		switch o.Kind {
+		case activation.OpBranch:
+			w.write(o.Branch.Ops())
+		case activation.OpEmit, activation.OpTail:
 			w.index++
 			w.emit(o, w.index)
-		case opGo:
+		case activation.OpGo:
 			w.goIssued++
 			w.emit(o, goCallIndex+w.goIssued)
-		case opTimer:
-			if !w.ev.Deleting(o.issuer) {
+		case activation.OpTimer:
+			if !w.ev.Deleting(o.Issuer) {
 				w.setTimer(o)
 			}
-		case opCancel:
-			w.cancel(o.issuer, o.name)
-		case opCallback:
-			if o.timer != nil {
-				w.advance(o.timer)
+		case activation.OpCancel:
+			w.cancel(o.Issuer, o.Name)
+		case activation.OpCallback:
+			if o.Timer != nil {
+				w.advance(o.Timer)
 			}
 		}
 	}
@@ -260,13 +289,13 @@ func (w *opWriter) write(ops []op) {
 // emit writes a sub-event into the outbox. One that a timer has fired takes the place of
 // that timer, or of its tick. As with every call that waits, the row begins with the number of the signature, so that
 // calls can be counted without being read.
-func (w *opWriter) emit(o *op, index int) {
-	o.seq = w.d.nextSeq()
-	e := event.SubEvent{Signature: w.d.signatures.Number(o.method), Parent: w.ev.ID, Index: index, Args: w.encoded(o)}
-	if o.timer != nil && o.timer.Every > 0 {
-		e.Timer = o.timer.Generation
+func (w *opWriter) emit(o *activation.Op, index int) {
+	o.Seq = w.d.nextSeq()
+	e := event.SubEvent{Signature: w.d.signatures.Number(o.Method), Parent: w.ev.ID, Index: index, Args: w.encoded(o)}
+	if o.Timer != nil && o.Timer.Every > 0 {
+		e.Timer = o.Timer.Generation
 	}
-	if o.kind == opTail {
+	if o.Kind == activation.OpTail {
 		e.Step, e.First = true, w.ev.ID
 		if w.ev.chain != nil {
 			e.First = w.ev.chain.first
@@ -275,30 +304,30 @@ func (w *opWriter) emit(o *op, index int) {
 			e.Request = &r.Request
 		}
 	}
-	if o.keep {
-		outbox.WriteContinuation(w.rows(), o.target.ID, o.seq, &e)
+	if o.Keep {
+		outbox.WriteContinuation(w.rows(), o.Target.ID, o.Seq, &e)
 	} else {
-		outbox.WriteSubEvent(w.rows(), o.issuer.ID, o.target.ID, o.seq, &e)
+		outbox.WriteSubEvent(w.rows(), o.Issuer.ID, o.Target.ID, o.Seq, &e)
 	}
-	if o.timer != nil {
-		w.advance(o.timer)
+	if o.Timer != nil {
+		w.advance(o.Timer)
 	}
 }
 
 // encoded returns the arguments of a call, which are the rest of its row.
-func (w *opWriter) encoded(o *op) []byte { return w.args[o.encoded[0]:o.encoded[1]] }
+func (w *opWriter) encoded(o *activation.Op) []byte { return w.args[o.Encoded[0]:o.Encoded[1]] }
 
 // setTimer writes a timer and removes the older one of its name.
-func (w *opWriter) setTimer(o *op) {
-	w.cancel(o.issuer, o.name)
+func (w *opWriter) setTimer(o *activation.Op) {
+	w.cancel(o.Issuer, o.Name)
 	t := w.d.sys.newTimer(o)
 	t.Generation = w.d.nextSeq()
-	o.made = t
+	o.Made = t
 	w.timers = append(w.timers, t)
-	if o.object != nil {
+	if o.Object != nil {
 		return // of a client of this process
 	}
-	outbox.WriteTimer(w.rows(), t, w.d.signatures.Number(o.method), w.ev.ID, o.target.ID, w.encoded(o))
+	outbox.WriteTimer(w.rows(), t, w.d.signatures.Number(o.Method), w.ev.ID, o.Target.ID, w.encoded(o))
 }
 
 // cancel removes the row of the timer of that name. A timer that this event has set comes before an older one.

@@ -14,12 +14,12 @@ var pushes = []struct {
 	name string
 	push func(cx *Cx, d *shelf, x int64)
 }{
-	{"flat", func(cx *Cx, d *shelf, x int64) { undo.VectorPush(&cx.log, &d.Self, shelfFlat, &d.flat, x) }},
+	{"flat", func(cx *Cx, d *shelf, x int64) { undo.VectorPush(cx.UndoLog(), &d.Self, shelfFlat, &d.flat, x) }},
 	{"nested", func(cx *Cx, d *shelf, x int64) {
-		undo.VectorPush(&cx.log, &d.Self, shelfRows|undo.Inside, &undo.VectorElem(&cx.log, &d.Self, shelfRows, &d.rows, 1).tags, x)
+		undo.VectorPush(cx.UndoLog(), &d.Self, shelfRows|undo.Inside, &undo.VectorElem(cx.UndoLog(), &d.Self, shelfRows, &d.rows, 1).tags, x)
 	}},
 	{"in a map", func(cx *Cx, d *shelf, x int64) {
-		undo.MapUpdate(&cx.log, &d.Self, shelfIndex, &d.index, "a", func(r *shelfRow) { undo.VectorPush(&cx.log, &d.Self, shelfIndex|undo.Inside, &r.tags, x) })
+		undo.MapUpdate(cx.UndoLog(), &d.Self, shelfIndex, &d.index, "a", func(r *shelfRow) { undo.VectorPush(cx.UndoLog(), &d.Self, shelfIndex|undo.Inside, &r.tags, x) })
 	}},
 }
 
@@ -27,9 +27,9 @@ func readyShelf(t testing.TB, cl *Client) shelfRef {
 	r := newShelf(t, cl)
 	mustNot(t, r.await(cl, func(cx *Cx, d *shelf) {
 		for range 3 {
-			undo.VectorPush(&cx.log, &d.Self, shelfRows, &d.rows, shelfRow{})
+			undo.VectorPush(cx.UndoLog(), &d.Self, shelfRows, &d.rows, shelfRow{})
 		}
-		undo.MapSet(&cx.log, &d.Self, shelfIndex, &d.index, "a", shelfRow{})
+		undo.MapSet(cx.UndoLog(), &d.Self, shelfIndex, &d.index, "a", shelfRow{})
 	}))
 	return r
 }

@@ -185,14 +185,14 @@ func (w *writer) row(f func(r *shelfRow, m *modelRow, field uint16)) {
 			return
 		}
 		i := w.int("row", len(m.rows))
-		f(undo.VectorElem(&w.cx.log, &d.Self, shelfRows, &d.rows, int64(i)), &m.rows[i], shelfRows|undo.Inside)
+		f(undo.VectorElem(w.cx.UndoLog(), &d.Self, shelfRows, &d.rows, int64(i)), &m.rows[i], shelfRows|undo.Inside)
 	case 1:
 		k := w.key()
 		r, ok := m.index[k]
 		if !ok {
 			return
 		}
-		undo.MapUpdate(&w.cx.log, &d.Self, shelfIndex, &d.index, k, func(p *shelfRow) { f(p, &r, shelfIndex|undo.Inside) })
+		undo.MapUpdate(w.cx.UndoLog(), &d.Self, shelfIndex, &d.index, k, func(p *shelfRow) { f(p, &r, shelfIndex|undo.Inside) })
 		m.index[k] = r
 	case 2:
 		f(&d.cell, &m.cell, shelfCell)
@@ -216,34 +216,34 @@ func (w *writer) vectorOnce(field uint16, v *value.Vector[int64], m *[]int64) {
 	switch op {
 	case 0, 7:
 		for range 1 + w.int("times", 3) {
-			undo.VectorPush(&cx.log, self, field, v, x)
+			undo.VectorPush(cx.UndoLog(), self, field, v, x)
 			*m = append(*m, x)
 		}
 	case 1:
-		if got := undo.VectorPop(&cx.log, self, field, v); got != (*m)[n-1] {
+		if got := undo.VectorPop(cx.UndoLog(), self, field, v); got != (*m)[n-1] {
 			w.t.Fatalf("pop gave %d, want %d", got, (*m)[n-1])
 		}
 		*m = (*m)[:n-1]
 	case 2:
 		for range 1 + w.int("times", 12) {
 			i := w.int("i", n)
-			undo.VectorSet(&cx.log, self, field, v, int64(i), x)
+			undo.VectorSet(cx.UndoLog(), self, field, v, int64(i), x)
 			(*m)[i] = x
 			x++
 		}
 	case 3:
 		i := w.int("i", n+1)
-		undo.VectorInsert(&cx.log, self, field, v, int64(i), x)
+		undo.VectorInsert(cx.UndoLog(), self, field, v, int64(i), x)
 		*m = append((*m)[:i:i], append([]int64{x}, (*m)[i:]...)...)
 	case 4:
 		i := w.int("i", n)
-		undo.VectorRemove(&cx.log, self, field, v, int64(i))
+		undo.VectorRemove(cx.UndoLog(), self, field, v, int64(i))
 		*m = append((*m)[:i:i], (*m)[i+1:]...)
 	case 5:
-		undo.VectorClear(&cx.log, self, field, v)
+		undo.VectorClear(cx.UndoLog(), self, field, v)
 		*m = nil
 	case 6:
-		undo.VectorSort(&cx.log, self, field, v)
+		undo.VectorSort(cx.UndoLog(), self, field, v)
 		*m = append([]int64{}, value.VectorOf(*m...).Items()...)
 		s := value.VectorOf(*m...)
 		value.Sort(&s)
@@ -257,13 +257,13 @@ func (w *writer) inRow(r *shelfRow, m *modelRow, field uint16) {
 	switch w.int("row op", 6) {
 	case 0:
 		if field&undo.Inside == 0 {
-			undo.Field(&cx.log, self, field, &r.n)
+			undo.Field(cx.UndoLog(), self, field, &r.n)
 		}
 		r.n++
 		m.n++
 	case 1:
 		if field&undo.Inside == 0 {
-			undo.Field(&cx.log, self, field, &r.name)
+			undo.Field(cx.UndoLog(), self, field, &r.name)
 		}
 		r.name += "x"
 		m.name += "x"
@@ -272,15 +272,15 @@ func (w *writer) inRow(r *shelfRow, m *modelRow, field uint16) {
 	case 4:
 		k := w.key()
 		if v, ok := m.by[k]; ok {
-			undo.MapUpdate(&cx.log, self, field, &r.by, k, func(p *value.Vector[int64]) { w.vector(field|undo.Inside, p, &v) })
+			undo.MapUpdate(cx.UndoLog(), self, field, &r.by, k, func(p *value.Vector[int64]) { w.vector(field|undo.Inside, p, &v) })
 			m.by[k] = v
 			return
 		}
-		undo.MapSet(&cx.log, self, field, &r.by, k, r.tags.Share())
+		undo.MapSet(cx.UndoLog(), self, field, &r.by, k, r.tags.Share())
 		m.by[k] = append([]int64{}, m.tags...)
 	case 5:
 		k := w.key()
-		undo.MapRemove(&cx.log, self, field, &r.by, k)
+		undo.MapRemove(cx.UndoLog(), self, field, &r.by, k)
 		delete(m.by, k)
 	}
 }
@@ -294,13 +294,13 @@ func (w *writer) step() {
 	case 4:
 		w.vector(shelfFlat, &d.flat, &m.flat)
 	case 5:
-		undo.VectorPush(&cx.log, self, shelfRows, &d.rows, d.cell.Share())
+		undo.VectorPush(cx.UndoLog(), self, shelfRows, &d.rows, d.cell.Share())
 		m.rows = append(m.rows, m.cell.copy())
 	case 6: // an element is taken out, written and put elsewhere
 		if n := len(m.rows); n > 0 {
-			r := undo.VectorPop(&cx.log, self, shelfRows, &d.rows)
+			r := undo.VectorPop(cx.UndoLog(), self, shelfRows, &d.rows)
 			value.Push(&r.tags, 7)
-			undo.Field(&cx.log, self, shelfCell, &d.cell)
+			undo.Field(cx.UndoLog(), self, shelfCell, &d.cell)
 			d.cell = r
 			m.cell = m.rows[n-1]
 			m.cell.tags = append(m.cell.tags, 7)
@@ -308,16 +308,16 @@ func (w *writer) step() {
 		}
 	case 7:
 		k := w.key()
-		undo.MapSet(&cx.log, self, shelfIndex, &d.index, k, d.cell.Share())
+		undo.MapSet(cx.UndoLog(), self, shelfIndex, &d.index, k, d.cell.Share())
 		m.index[k] = m.cell.copy()
 	case 8:
 		k := w.key()
-		undo.MapRemove(&cx.log, self, shelfIndex, &d.index, k)
+		undo.MapRemove(cx.UndoLog(), self, shelfIndex, &d.index, k)
 		delete(m.index, k)
 	case 9:
 		if n := len(m.rows); n > 0 {
 			i := w.int("i", n)
-			undo.Field(&cx.log, self, shelfCell, &d.cell)
+			undo.Field(cx.UndoLog(), self, shelfCell, &d.cell)
 			d.cell = d.rows.At(int64(i)).Share()
 			m.cell = m.rows[i].copy()
 		}
@@ -325,10 +325,10 @@ func (w *writer) step() {
 		for range 1 + w.int("in a row", 20) {
 			x := int64(w.int("x", 40))
 			if w.int("add", 3) > 0 {
-				undo.SetAdd(&cx.log, self, shelfSet, &d.set, x)
+				undo.SetAdd(cx.UndoLog(), self, shelfSet, &d.set, x)
 				m.set[x] = true
 			} else {
-				undo.SetRemove(&cx.log, self, shelfSet, &d.set, x)
+				undo.SetRemove(cx.UndoLog(), self, shelfSet, &d.set, x)
 				delete(m.set, x)
 			}
 		}
@@ -338,19 +338,19 @@ func (w *writer) step() {
 	case 12:
 		if n := len(m.rows); n > 0 {
 			i := w.int("i", n)
-			undo.VectorRemove(&cx.log, self, shelfRows, &d.rows, int64(i))
+			undo.VectorRemove(cx.UndoLog(), self, shelfRows, &d.rows, int64(i))
 			m.rows = append(m.rows[:i:i], m.rows[i+1:]...)
 		}
 	case 13:
 		switch w.int("clear", 12) {
 		case 0:
-			undo.VectorClear(&cx.log, self, shelfRows, &d.rows)
+			undo.VectorClear(cx.UndoLog(), self, shelfRows, &d.rows)
 			m.rows = nil
 		case 1:
-			undo.MapClear(&cx.log, self, shelfIndex, &d.index)
+			undo.MapClear(cx.UndoLog(), self, shelfIndex, &d.index)
 			m.index = map[string]modelRow{}
 		case 2:
-			undo.SetClear(&cx.log, self, shelfSet, &d.set)
+			undo.SetClear(cx.UndoLog(), self, shelfSet, &d.set)
 			m.set = map[int64]bool{}
 		}
 	}
@@ -412,7 +412,7 @@ func TestDeepWritesAreUndoneExactly(t *testing.T) {
 // checkRedo fails if a field has changed that a commit would not store.
 func checkRedo(t *rapid.T, cx *Cx, before, now [5]string) {
 	listed := map[uint16]bool{}
-	entries := cx.log.Entries()
+	entries := cx.UndoLog().Entries()
 	for i := range entries {
 		listed[entries[i].Field()] = true
 	}

@@ -1,19 +1,15 @@
-// Package exec runs events on one node.
+// Package exec has the life of events on one node.
 //
-// An Event is an order.Attempt and a run. The Attempt has the locks that the event wants and holds, and its changes of ownership;
-// this package runs its methods. If an attempt turns out to lack a lock, its writes are undone, and the same Event enters again with
-// what it has learned.
+// An Event is an activation.Run, which is an order.Attempt. The Attempt has the locks that the event wants and holds, and its changes of
+// ownership; the Run has what code does under them. If an attempt turns out to lack a lock, its writes are undone, and the same Event
+// enters again with what it has learned.
 //
 // The life of a client's event:
 //
 //	client.go       a client issues it. The events of one client to one target stand in a line (sched.Lines), in the order of issue.
 //	                The client awaits it in its own goroutine; or a worker runs it, and a Future has its outcome (future.go)
 //	event.go        Event: enter, run, and commit, abort or enter again; and the places at which tests crash a system
-//	cx.go           activation: the context of the code that runs, one for each branch; Cx is what the code sees of it
-//	call.go         calls of actors, which are locked, attached and loaded when they are touched first; new and delete
-//	branch.go       async calls: parts of the event. They run in workers if they share no actor with their caller; the commit waits for them
-//	owned.go        edges of ownership, which move with writes to fields that own actors; runtime/undo has the writes
-//	failure.go      a failure unwinds a branch to here. The event is undone, and what it has issued is dropped; runtime/event has the types
+//	failure.go      how an event fails: it is undone, and what it has issued is dropped
 //	commit.go       the commit: order applies the changes of ownership, the batch gets its place in the journal, what the event has issued
 //	                goes to the outbox, and then the locks are released
 //	preparation.go  the batch, in a system with a store. What may fail, as a value that nests too deeply, is encoded before anything changes
@@ -40,10 +36,15 @@
 // The system around events:
 //
 //	system.go       Config and System: opening and closing; observe.go: counters and failures; tell.go: what becomes of events, for those that follow, and as spans
-//	method.go       Method and Class: the descriptions that generated code has
 //	durable.go      what a system with a store has besides; references in rows; runtime/state has the actors
 //	request.go      calls from outside, and requests with keys: one that comes again gets the stored outcome (outbox.Keyed); session.go: those of
 //	                durable sessions
 //	snapshot.go     snapshots, which runtime/state/archive makes; here run the snapshot blocks of classes
 //	look.go         views of the store, and figures, for tools
+//
+// A system may have one store of several, whose events touch actors of each other. Package across has the attempts and the commit over stores:
+//
+//	across.go       the system as other stores see it; votes and decisions of its own events; chains that go on in other stores
+//	part.go         what is a part of an event of another store: an Event that its home enters, runs and commits
+//	held.go         callbacks to clients of other stores
 package exec

@@ -40,7 +40,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	err := d.Open(state.Config{
 		Host: &s.host, Store: cfg.Store, Journal: cfg.journal, Log: s.log,
 		Classes: shapes(cfg.Classes), Schema: classes, DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
-		References: s.references, Left: s.leave,
+		References: s.references, Left: s.leave, Elsewhere: s.isElsewhere(),
 	})
 	if err != nil {
 		return nil, err
@@ -72,18 +72,21 @@ func storedClasses(classes []*Class) []store.Class {
 		for _, f := range c.Fields {
 			list[i].Fields = append(list[i].Fields, store.ClassField{Name: f.Name, Type: f.Type})
 		}
-		for _, m := range c.stored() {
+		for _, m := range calls(c) {
 			list[i].Methods = append(list[i].Methods, store.ClassMethod{Name: m.Name, Signature: m.Signature})
 		}
 	}
 	return list
 }
 
+// calls returns the methods of a class of which calls may wait in a store.
+func calls(c *Class) []*Method { return append(c.Methods[:len(c.Methods):len(c.Methods)], c.Calls...) }
+
 // methodOf returns a function that finds a method of classes by the path of its class and its name.
 func methodOf(classes []*Class) func(class, name string) *Method {
 	methods := make(map[[2]string]*Method)
 	for _, c := range classes {
-		for _, m := range c.stored() {
+		for _, m := range calls(c) {
 			methods[[2]string{c.Path(), m.Name}] = m
 		}
 	}
@@ -116,7 +119,7 @@ func (r ClientRef) Stored() uint64 {
 	switch {
 	case r.o == nil:
 		return 0
-	case clientOf(r.o.client).sys == nil: // it has gone
+	case clientOf(r.o.client).sys == nil: // it has gone, or is one of another store
 		return r.o.number
 	}
 	cl := clientOf(r.o.client)
@@ -135,7 +138,7 @@ func (s *System) ResolveClient(number uint64) ClientRef {
 	if number == 0 {
 		return ClientRef{}
 	}
-	return ClientRef{o: s.objects.Resolve(number, func() *ClientObject { return &ClientObject{client: goneClient, number: number} })}
+	return ClientRef{o: s.objects.Resolve(number, func() *ClientObject { return &ClientObject{client: s.clientOf(number), number: number} })}
 }
 
 // Find returns the actor of an id, null if there is none.

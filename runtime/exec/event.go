@@ -1,11 +1,10 @@
 package exec
 
 import (
-	"sync"
-
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -13,53 +12,57 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// Event is one event on its home: an Attempt to have its locks, which is made again until one has led to an end, and
-// what runs under them. Events are pooled; an event is owned by the goroutine that performs it.
+// What generated code describes to the system, and gets from it.
+type (
+	Method = activation.Method
+	Class  = activation.Class
+	Cx     = activation.Cx
+)
+
+// Event is one event on its home: a Run, which is an Attempt to have its locks and what runs under them, is made again until
+// one has led to an end. Events are pooled; an event is owned by the goroutine that performs it.
 type Event struct {
-	order.Attempt
-	sys  *System
-	root activation // the root branch
+	activation.Run // Invariant: first, so that the event is found from its run and its attempt
+	sys            *System
 
 	method *Method
-	client *client // the one that it runs for: counters and callbacks
-	birth  event.PartitionID
-	traced *history.Record // traced systems only
-	from   *trace.Source   // traced systems only; nil: a client issues it now
-	chain  *chain          // that the event is a step of; nil if no tail call has led to it or ended it
-	place  *place          // of a client's event, in the line to its target; nil if none was outstanding
-	next   tailStep        // the step that follows, once the event has committed
+	client *client       // the one that it runs for: counters and callbacks
+	from   *trace.Source // traced systems only; nil: a client issues it now
+	chain  *chain        // that the event is a step of; nil if no tail call has led to it or ended it
+	place  *place        // of a client's event, in the line to its target; nil if none was outstanding
+	next   tailStep      // the step that follows, once the event has committed
 
-	branches    sync.Mutex        // guards which have ended; taken before the mutex of the attempt
-	branchEnded sched.Cond        // on branches
-	serials     order.SerialBlock // ids for new actors, kept by the pooled object
-
-	maxPos store.Position // largest lastPos seen
-	now    int64          // time of the event, 0 if not asked for yet
+	maxPos store.Position // largest LastPos seen
 	told   telling
 
 	// Systems with a store only.
-	prep    *preparation  // of its batch; kept by the pooled object
+	source
+	verdict *across.Verdict // of the other stores that the attempt has touched
+	prep    *preparation    // of its batch; kept by the pooled object
+	request *request        // of a durable session
+	printed uint64          // the number of its last line in the output
+	wrote   bool            // the batch at maxPos is its own
+	credit  bool            // it has taken part of the budget of the store
+}
+
+// source is the row that an event comes from.
+type source struct {
 	issuer  *order.Handle // of a sub-event: whose outbox it comes from
 	outSeq  uint64        // its number there
 	byTimer *timer        // that has fired it, if one has
-	request *request      // of a durable session
-	printed uint64        // the number of its last line in the output
-	wrote   bool          // the batch at maxPos is its own
-	credit  bool          // it has taken part of the budget of the store
 }
 
 func (s *System) newEvent() any {
 	ev := &Event{}
-	ev.Attempt.Open(&s.host)
-	ev.branchEnded.Init(&ev.branches, s.scheduler)
-	ev.root.ev, ev.root.log.Edges = ev, &ev.root
+	ev.Open(&s.host, s.scheduler)
 	return ev
 }
 
 // takeEvent returns a fresh event on target.
 func (s *System) takeEvent(cl *client, id event.EventID, target *order.Handle, m *Method, args order.Args) *Event {
 	ev := s.events.Get().(*Event)
-	ev.sys, ev.Host, ev.client, ev.ID = s, &s.host, cl, id
+	ev.Use(&s.code)
+	ev.sys, ev.client, ev.ID = s, cl, id
 	ev.Target, ev.method, ev.Effects, ev.Work, ev.Args, ev.Reroutes = target, m, &m.Effects, m, args, &cl.stats.Reroutes
 	return ev
 }
@@ -70,8 +73,7 @@ func (s *System) giveBack(ev *Event) {
 	if ev.credit || ev.prep != nil && !ev.prep.Empty() {
 		assert.Unreachable("exec: event %v has ended with credit %v or an open batch", ev.ID, ev.credit)
 	}
-	ev.clearRun()
-	ev.Attempt.Reset()
+	ev.Reset()
 	ev.sys, ev.method, ev.client, ev.from = nil, nil, nil, nil
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
@@ -80,29 +82,9 @@ func (s *System) giveBack(ev *Event) {
 	if ev.told != (telling{}) {
 		ev.told = telling{}
 	}
-	ev.issuer, ev.outSeq, ev.byTimer, ev.request, ev.printed = nil, 0, nil, nil, 0
+	ev.source, ev.verdict, ev.request, ev.printed = source{}, nil, nil, 0
 	s.events.Put(ev)
 	s.scheduler.Yield()
-}
-
-// undo takes back everything the attempt did. The event still holds its locks.
-func (ev *Event) undo() {
-	ev.root.log.Undo()
-	for _, h := range ev.Deletes {
-		h.Unset(order.Dying)
-	}
-	for _, h := range ev.Born {
-		h.Object = nil
-	}
-	for _, h := range ev.Fresh {
-		h.Set(order.Deleted) // a reference that was kept leads to nothing
-	}
-}
-
-// clearRun forgets what the code of one attempt has left.
-func (ev *Event) clearRun() {
-	ev.root.reset()
-	ev.now = 0
 }
 
 // perform runs ev to its end in the calling goroutine and returns its failure. It has few returns beside its deferred
@@ -142,6 +124,9 @@ func (ev *Event) attempts() error {
 			return ev.leftOut()
 		}
 		if ev.request != nil && !ev.request.Claim() {
+			if ev.IsWide() {
+				ev.LeaveAbove()
+			}
 			ev.Release(true)
 			if ev.sys.watch.Followed() {
 				ev.tellEnded(outbox.ErrRepeated)
@@ -157,12 +142,19 @@ func (ev *Event) attempts() error {
 		if ev.Cancelled() {
 			return ev.endCancelled()
 		}
-		switch out := ev.run(); out.kind {
-		case ended:
+		if ev.IsWide() {
+			ev.widen()
+		}
+		switch out := ev.Execute(ev.method); out.Kind {
+		case activation.Ended:
 			if ev.Cancelled() {
 				return ev.endCancelled()
 			}
-			if err := ev.commit(); err != nil {
+			switch err := ev.commit(); {
+			case err == errWithdrawn:
+				ev.again(order.Withdrawal{})
+				continue
+			case err != nil:
 				return ev.failed(err)
 			}
 			if ev.sys.watch.Followed() {
@@ -170,30 +162,38 @@ func (ev *Event) attempts() error {
 			}
 			ev.over(&ev.client.stats.Commits)
 			return nil
-		case aborted:
+		case activation.Aborted:
 			if ev.Cancelled() {
 				return ev.endCancelled()
 			}
-			ev.undo()
-			ev.undone(out.err)
-			ev.Release(true)
-			return ev.failed(out.err)
-		case withdrawn:
-			ev.undo()
-			ev.Retry(out.withdrawn)
-			ev.clearRun()
-			if ev.traced != nil {
-				ev.traced.Forget()
+			err := ev.abort(out.Err)
+			if err == errWithdrawn {
+				ev.again(order.Withdrawal{})
+				continue
 			}
-			if ev.told.span != nil {
-				ev.told.span.Withdrawn(ev.sys.nanos(), ev.Waits)
-			}
-			ev.client.stats.Withdrawals.Add(1)
-			if out.withdrawn.Kept.Await(&ev.Attempt) != nil {
+			return ev.failed(err)
+		case activation.Withdrawn:
+			ev.Undo()
+			ev.again(out.Withdrawal)
+			ev.awaitKept()
+			if out.Withdrawal.Kept.Await(&ev.Attempt) != nil {
 				return ev.leftOut()
 			}
 		}
 	}
+}
+
+// again withdraws the attempt, which w has unwound, and whose writes are undone.
+func (ev *Event) again(w order.Withdrawal) {
+	ev.Retry(w)
+	ev.Clear()
+	if ev.Traced != nil {
+		ev.Traced.Forget()
+	}
+	if ev.told.span != nil {
+		ev.told.span.Withdrawn(ev.sys.nanos(), ev.Waits)
+	}
+	ev.client.stats.Withdrawals.Add(1)
 }
 
 // leftOut ends an event that needs an actor which is kept until the store is opened again. The event has not happened;
@@ -243,7 +243,7 @@ func (ev *Event) kind() kind {
 		return kindTail
 	case ev.issuer != nil:
 		return kindSub
-	case ev.method == &methodDelete:
+	case ev.method == &activation.MethodDelete:
 		return kindDelete
 	}
 	return kindClient

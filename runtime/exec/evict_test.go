@@ -189,7 +189,7 @@ func TestNotesOfCopiesGoWithThem(t *testing.T) {
 		d := newDesk(t, n.cl)
 		mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
 			for i := range 200 { // more than is read at once
-				undo.MapSet(&cx.log, &self.Self, 5, &self.names, "a name like many others "+itoa(i), int64(i))
+				undo.MapSet(cx.UndoLog(), &self.Self, 5, &self.names, "a name like many others "+itoa(i), int64(i))
 			}
 		}))
 		desks = append(desks, d)

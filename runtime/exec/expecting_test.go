@@ -39,7 +39,7 @@ func TestABranchBeginsWhileLocksAreStillGranted(t *testing.T) {
 		held.Wait()
 		mustNot(t, cl.Await(top.Ref, &listed, work(func(cx *Cx, _ *desk) {
 			mid.do(cx, func(*Cx, *desk) {})
-			if !of(cx).ev.Expecting {
+			if !eventOf(cx).Expecting {
 				t.Error("nothing is awaited")
 			}
 			close(free)

@@ -247,7 +247,7 @@ func TestSharedActorIsNotReplaced(t *testing.T) {
 	var kid deskRef
 	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) { kid = self.hire(cx) }))
 	snap, _ := takeActor(t, n, d.Ref)
-	share := func(cx *Cx, self *desk) { undo.VectorPushOwned(&cx.log, &self.Self, 4, &self.kids, kid) }
+	share := func(cx *Cx, self *desk) { undo.VectorPushOwned(cx.UndoLog(), &self.Self, 4, &self.kids, kid) }
 	mustNot(t, other.await(n.cl, share))
 	refused := func(want bool) {
 		t.Helper()
@@ -261,7 +261,7 @@ func TestSharedActorIsNotReplaced(t *testing.T) {
 	}
 	refused(false) // both own it
 	again := deskRef{n.sys.Resolve(d.ID())}
-	mustNot(t, again.await(n.cl, func(cx *Cx, self *desk) { undo.VectorPopOwned(&cx.log, &self.Self, 4, &self.kids) }))
+	mustNot(t, again.await(n.cl, func(cx *Cx, self *desk) { undo.VectorPopOwned(cx.UndoLog(), &self.Self, 4, &self.kids) }))
 	refused(true) // it has moved there
 	n.close()
 }

@@ -63,7 +63,7 @@ func TestOwnershipCycleAborts(t *testing.T) {
 		a.do(cx, func(cx *Cx, d *desk) { b = d.hire(cx) })
 	}))
 	own := func(cx *Cx, d *desk, boss deskRef) {
-		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, boss)
+		undo.FieldOwned(cx.UndoLog(), &d.Self, 7, &d.boss, boss)
 		d.boss = boss
 	}
 	for _, c := range []deskRef{r, a, b} {
@@ -105,10 +105,10 @@ func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
 	moved := make(chan error, 1)
 	go func() {
 		moved <- r.await(s.Client(), func(cx *Cx, d *desk) {
-			k := undo.VectorPopOwned(&cx.log, &d.Self, 4, &d.kids)
-			undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, k)
+			k := undo.VectorPopOwned(cx.UndoLog(), &d.Self, 4, &d.kids)
+			undo.FieldOwned(cx.UndoLog(), &d.Self, 7, &d.boss, k)
 			d.boss = k
-			undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
+			undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, k)
 		})
 	}()
 	select {
@@ -124,14 +124,14 @@ func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
 	}
 	// While the edge is away, it can be turned round; putting it back closes a cycle then.
 	err := r.await(cl, func(cx *Cx, d *desk) {
-		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, deskRef{})
+		undo.FieldOwned(cx.UndoLog(), &d.Self, 7, &d.boss, deskRef{})
 		d.boss = deskRef{}
-		k := undo.VectorPopOwned(&cx.log, &d.Self, 4, &d.kids)
+		k := undo.VectorPopOwned(cx.UndoLog(), &d.Self, 4, &d.kids)
 		k.do(cx, func(cx *Cx, d *desk) {
-			undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, r)
+			undo.FieldOwned(cx.UndoLog(), &d.Self, 7, &d.boss, r)
 			d.boss = r
 		})
-		undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
+		undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, k)
 	})
 	if err == nil || err.Error() != msgCycle {
 		t.Errorf("a turned edge was put back: %v", err)
@@ -147,7 +147,7 @@ func TestHalvesOfACycleInTwoEventsNeverBothCommit(t *testing.T) {
 		for i, p := range [][2]deskRef{{x, y}, {y, x}} {
 			wg.Go(func() {
 				errs[i] = p[0].await(s.Client(), func(cx *Cx, d *desk) {
-					undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, p[1])
+					undo.FieldOwned(cx.UndoLog(), &d.Self, 7, &d.boss, p[1])
 					d.boss = p[1]
 				})
 			})
@@ -166,7 +166,7 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
 		a, b = d.hire(cx), d.hire(cx)
 		a.do(cx, func(cx *Cx, d *desk) { shared = d.hire(cx) })
-		b.do(cx, func(cx *Cx, d *desk) { undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, shared) })
+		b.do(cx, func(cx *Cx, d *desk) { undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, shared) })
 		k := New[*desk](cx, &classDesk)
 		Constructed(cx)
 		loose = deskRef{k.Self.Ref()}
@@ -181,7 +181,7 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 		t.Errorf("the actor without owner hangs below %v", p)
 	}
 	// archive.Ownership changes, and the tree follows by itself.
-	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { undo.VectorPopOwned(&cx.log, &d.Self, 4, &d.kids) }))
+	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { undo.VectorPopOwned(cx.UndoLog(), &d.Self, 4, &d.kids) }))
 	s.host.AwaitMoves()
 	if p := s.host.ParentOf(order.HandleOf(shared.Bare())); p != order.HandleOf(a.Bare()) {
 		t.Errorf("after b has let go it hangs below %v", p)

@@ -66,7 +66,7 @@ func init() {
 }
 
 func (d *desk) setN(cx *Cx, n int64) {
-	undo.Field(&cx.log, &d.Self, 0, &d.n)
+	undo.Field(cx.UndoLog(), &d.Self, 0, &d.n)
 	d.n = n
 }
 
@@ -75,7 +75,7 @@ func (d *desk) hire(cx *Cx) deskRef {
 	k := New[*desk](cx, &classDesk)
 	Constructed(cx)
 	r := deskRef{k.Self.Ref()}
-	undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, r)
+	undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, r)
 	return r
 }
 
@@ -122,9 +122,9 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 		d.setN(cx, 5)
 		d.hire(cx)
 		d.hire(cx)
-		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "a", 1)
-		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "b", 2)
-		undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, 9)
+		undo.MapSet(cx.UndoLog(), &d.Self, 5, &d.names, "a", 1)
+		undo.MapSet(cx.UndoLog(), &d.Self, 5, &d.names, "b", 2)
+		undo.SetAdd(cx.UndoLog(), &d.Self, 6, &d.tags, 9)
 	}))
 	state := func() (text string) {
 		mustNot(t, r.await(cl, func(_ *Cx, d *desk) {
@@ -138,31 +138,31 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 	err := r.await(cl, func(cx *Cx, d *desk) {
 		d.setN(cx, 6)
 		d.setN(cx, 7)
-		undo.Field(&cx.log, &d.Self, 1, &d.text)
+		undo.Field(cx.UndoLog(), &d.Self, 1, &d.text)
 		d.text = "changed"
-		undo.Field(&cx.log, &d.Self, 2, &d.ok)
+		undo.Field(cx.UndoLog(), &d.Self, 2, &d.ok)
 		d.ok = true
-		undo.Field(&cx.log, &d.Self, 3, &d.rate)
+		undo.Field(cx.UndoLog(), &d.Self, 3, &d.rate)
 		d.rate = 1.5
-		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "a", 10)
-		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "c", 3)
-		undo.MapRemove(&cx.log, &d.Self, 5, &d.names, "b")
-		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "b", 20)
-		undo.MapClear(&cx.log, &d.Self, 5, &d.names)
-		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "z", 4)
-		undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, 1)
-		undo.SetRemove(&cx.log, &d.Self, 6, &d.tags, 9)
-		undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, 9)
+		undo.MapSet(cx.UndoLog(), &d.Self, 5, &d.names, "a", 10)
+		undo.MapSet(cx.UndoLog(), &d.Self, 5, &d.names, "c", 3)
+		undo.MapRemove(cx.UndoLog(), &d.Self, 5, &d.names, "b")
+		undo.MapSet(cx.UndoLog(), &d.Self, 5, &d.names, "b", 20)
+		undo.MapClear(cx.UndoLog(), &d.Self, 5, &d.names)
+		undo.MapSet(cx.UndoLog(), &d.Self, 5, &d.names, "z", 4)
+		undo.SetAdd(cx.UndoLog(), &d.Self, 6, &d.tags, 1)
+		undo.SetRemove(cx.UndoLog(), &d.Self, 6, &d.tags, 9)
+		undo.SetAdd(cx.UndoLog(), &d.Self, 6, &d.tags, 9)
 		lost = d.hire(cx)
-		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, lost)
+		undo.FieldOwned(cx.UndoLog(), &d.Self, 7, &d.boss, lost)
 		d.boss = lost
-		undo.VectorRemoveOwned(&cx.log, &d.Self, 4, &d.kids, 0)
-		undo.VectorInsertOwned(&cx.log, &d.Self, 4, &d.kids, 0, lost)
-		undo.VectorSetOwned(&cx.log, &d.Self, 4, &d.kids, 1, lost)
-		undo.VectorPopOwned(&cx.log, &d.Self, 4, &d.kids)
-		undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, lost)
-		undo.VectorClearOwned(&cx.log, &d.Self, 4, &d.kids)
-		undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, lost)
+		undo.VectorRemoveOwned(cx.UndoLog(), &d.Self, 4, &d.kids, 0)
+		undo.VectorInsertOwned(cx.UndoLog(), &d.Self, 4, &d.kids, 0, lost)
+		undo.VectorSetOwned(cx.UndoLog(), &d.Self, 4, &d.kids, 1, lost)
+		undo.VectorPopOwned(cx.UndoLog(), &d.Self, 4, &d.kids)
+		undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, lost)
+		undo.VectorClearOwned(cx.UndoLog(), &d.Self, 4, &d.kids)
+		undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, lost)
 		cx.Print("never seen")
 		cx.Emit(r.Ref, &methodWork, work(func(*Cx, *desk) { t.Error("a sub-event of an aborted event ran") }))
 		cx.EmitAfter(time.Second, "", r.Ref, &methodWork, work(func(*Cx, *desk) { t.Error("a timer of an aborted event fired") }))
@@ -404,12 +404,12 @@ func TestALoopOverFieldsLogsThemOnce(t *testing.T) {
 	err := r.await(cl, func(cx *Cx, d *desk) {
 		for i := range 1000 {
 			d.setN(cx, d.n+1)
-			undo.Field(&cx.log, &d.Self, 3, &d.rate)
+			undo.Field(cx.UndoLog(), &d.Self, 3, &d.rate)
 			d.rate = float64(i)
-			undo.Field(&cx.log, &d.Self, 1, &d.text)
+			undo.Field(cx.UndoLog(), &d.Self, 1, &d.text)
 			d.text += "x"
 		}
-		entries = len(cx.log.Entries())
+		entries = len(cx.UndoLog().Entries())
 		Abort(cx, "enough")
 	})
 	if err == nil || entries != 3 {

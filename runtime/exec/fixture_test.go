@@ -26,12 +26,12 @@ type account struct {
 }
 
 func (a *account) setBalance(cx *Cx, v int64) {
-	undo.Field(&cx.log, &a.Self, 0, &a.balance)
+	undo.Field(cx.UndoLog(), &a.Self, 0, &a.balance)
 	a.balance = v
 }
 
 func (a *account) setOwner(cx *Cx, v string) {
-	undo.Field(&cx.log, &a.Self, 1, &a.owner)
+	undo.Field(cx.UndoLog(), &a.Self, 1, &a.owner)
 	a.owner = v
 }
 
@@ -104,8 +104,8 @@ func (b *bank) open(cx *Cx, name string) accountRef {
 	a.setOwner(cx, name)
 	Constructed(cx)
 	r := accountRef{a.Self.Ref()}
-	undo.MapSetOwned(&cx.log, &b.Self, 0, &b.accounts, name, r)
-	undo.Field(&cx.log, &b.Self, 1, &b.made)
+	undo.MapSetOwned(cx.UndoLog(), &b.Self, 0, &b.accounts, name, r)
+	undo.Field(cx.UndoLog(), &b.Self, 1, &b.made)
 	b.made++
 	return r
 }

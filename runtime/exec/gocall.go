@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -24,12 +25,6 @@ import (
 // if and only if the event has committed, and the event that follows runs once; after a crash before that the
 // call is made again, under the same key.
 
-// GoCall says what a Method calls that stands for calls of a Go function, and no method of a program.
-type GoCall struct {
-	Function string  // as Go code writes it
-	Then     *Method // gets the failure of the last try; nil for none
-}
-
 // goArgs are the arguments of a Method with a GoCall.
 type goArgs interface {
 	AeonFailed() (left int)                        // takes away a try, and returns how many are left
@@ -46,13 +41,6 @@ const (
 // goCallIndex is where the numbers of calls begin among all that an event gives rise to.
 const goCallIndex = 3 << 32
 
-// Go issues a call of the Go function that m stands for. It is tried after this event has committed.
-//
-//go:noinline
-func (cx *Cx) Go(m *Method, args order.Args) {
-	of(cx).emit(op{kind: opGo, target: of(cx).this(), method: m, args: args})
-}
-
 // goCall is a call that has not ended.
 type goCall struct {
 	subEvent
@@ -62,11 +50,11 @@ type goCall struct {
 }
 
 // goCall returns the call that o issues.
-func (f *follow) goCall(o *op) *goCall {
+func (f *follow) goCall(o *activation.Op) *goCall {
 	f.goIssued++
 	index := goCallIndex + f.goIssued
-	return &goCall{parent: f.ev.ID, index: index, subEvent: subEvent{id: f.ev.ID.Child(index), target: o.target, method: o.method, args: o.args,
-		from: f.origin(o, trace.Go, f.goIssued), origin: f.issued(), seq: o.seq, pos: f.ev.maxPos}}
+	return &goCall{parent: f.ev.ID, index: index, subEvent: subEvent{id: f.ev.ID.Child(index), target: o.Target, method: o.Method, args: o.Args,
+		from: f.origin(o, trace.Go, f.goIssued), origin: f.issued(), seq: o.Seq, pos: f.ev.maxPos}}
 }
 
 // try has a call tried as soon as may be. It is counted as live.
@@ -156,16 +144,18 @@ func (s *System) tryLater(c *goCall) {
 		wait -= rand.N(wait/2 + 1)
 	}
 	s.calls.Rest(true)
-	s.timers.Set(&timer{Due: s.timers.After(wait), Call: timed{again: c}})
+	t := &timer{Due: s.timers.After(wait)}
+	t.Call.Again = func() { s.tryAgain(c, t) }
+	s.timers.Set(t)
 	s.timers.Wake()
 	s.live.Add(-1)
 }
 
 // tryAgain tries a call whose timer t has fired.
-func (s *System) tryAgain(t *timer) {
+func (s *System) tryAgain(c *goCall, t *timer) {
 	s.live.Add(1)
 	s.calls.Rest(false)
-	s.try(t.Call.again)
+	s.try(c)
 	s.timers.Ended(t)
 }
 

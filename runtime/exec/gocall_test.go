@@ -65,8 +65,8 @@ func newSending(try func(ctx context.Context, n int) error) *sending {
 	v.sent = Method{Class: &v.class, Name: "sent", Signature: "(string?)", Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return &sendArgs{} }}
 	v.sent.Run = func(cx *Cx, self any, args order.Args) {
 		c := self.(*clerk)
-		undo.Field(&cx.log, &c.Self, 0, &c.sum)
-		undo.Field(&cx.log, &c.Self, 1, &c.note)
+		undo.Field(cx.UndoLog(), &c.Self, 0, &c.sum)
+		undo.Field(cx.UndoLog(), &c.Self, 1, &c.note)
 		c.sum++
 		c.note = args.(*sendArgs).why
 	}

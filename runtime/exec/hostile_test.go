@@ -99,7 +99,7 @@ func init() {
 	methodRevoke.Run = func(cx *Cx, _ any, args order.Args) { args.(func(*Cx))(cx) }
 	methodLoose.Run = func(*Cx, any, order.Args) {}
 	set := func(cx *Cx, l *loose, r accountRef) {
-		undo.FieldOwned(&cx.log, &l.Self, 0, &l.account, r)
+		undo.FieldOwned(cx.UndoLog(), &l.Self, 0, &l.account, r)
 		l.account = r
 	}
 	methodStoreLoose.Run = func(cx *Cx, self any, args order.Args) { set(cx, self.(*loose), args.(accountRef)) }
@@ -325,7 +325,7 @@ func init() {
 	methodTakeAll.Run = func(cx *Cx, self any, args order.Args) {
 		d := self.(*desk)
 		for _, k := range args.([]deskRef) {
-			undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
+			undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, k)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestIssueOrder(t *testing.T) {
 					if last := d.names.Lookup("last"); last != int64(n) {
 						Abort(cx, fmt.Sprintf("event %d ran after %d others", n, last))
 					}
-					undo.MapSet(&cx.log, &d.Self, 5, &d.names, "last", int64(n)+1)
+					undo.MapSet(cx.UndoLog(), &d.Self, 5, &d.names, "last", int64(n)+1)
 				})
 				switch n % 7 {
 				case 3:

@@ -176,7 +176,7 @@ func TestARefusedCycleWaitsForWhatItTellsOf(t *testing.T) {
 	j := &slowJournal{}
 	_, cl := slowSystem(t, j)
 	own := func(cx *Cx, d *desk, boss deskRef) {
-		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, boss)
+		undo.FieldOwned(cx.UndoLog(), &d.Self, 7, &d.boss, boss)
 		d.boss = boss
 	}
 	a, b := newDesk(t, cl), newDesk(t, cl)

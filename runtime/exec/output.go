@@ -12,7 +12,7 @@ type outgoing struct {
 // openOutput opens the output of a system that has its store.
 func (s *System) openOutput(d *durable) {
 	s.output.Open(outbox.OutputConfig[outgoing]{Durable: d.Journal.Durable, Wait: d.Wait,
-		Write: s.writeOut, Flush: s.lines.Flush, Live: &s.live, Workers: &s.workers, Scheduler: s.scheduler})
+		Write: s.writeOut, Flush: s.lines.Flush, Live: s.live, Workers: &s.workers, Scheduler: s.scheduler})
 }
 
 // writeOut writes o out.

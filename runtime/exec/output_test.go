@@ -85,7 +85,7 @@ func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
 	for range 5 {
 		answers.Go(func() {
 			mustNot(t, s.Client().Await(r, &methodAlone, work(func(cx *Cx, d *desk) {
-				undo.Field(&cx.log, &d.Self, 0, &d.n)
+				undo.Field(cx.UndoLog(), &d.Self, 0, &d.n)
 				d.n++
 				cx.Print("line " + itoa(int(d.n)))
 				cx.Callback(ref, show, d.n)

@@ -28,7 +28,7 @@ func overrideDesk(t *testing.T, f work) {
 }
 
 func (d *desk) setText(cx *Cx, text string) {
-	undo.Field(&cx.log, &d.Self, 1, &d.text)
+	undo.Field(cx.UndoLog(), &d.Self, 1, &d.text)
 	d.text = text
 }
 
@@ -42,7 +42,7 @@ func largeDesk(t *testing.T, n *node, text string) deskRef {
 	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
 		self.setText(cx, text)
 		for i := range namesMany {
-			undo.MapSet(&cx.log, &self.Self, 5, &self.names, fmt.Sprintf("name %04d", i), int64(i))
+			undo.MapSet(cx.UndoLog(), &self.Self, 5, &self.names, fmt.Sprintf("name %04d", i), int64(i))
 		}
 		self.hire(cx).do(cx, func(cx *Cx, kid *desk) { kid.setText(cx, text+" kid") })
 	}))
@@ -95,9 +95,9 @@ func TestBlockChangesWhatItWrites(t *testing.T) {
 		}
 		self.setText(cx, "")
 		if self.names.Size() > 0 {
-			undo.MapSet(&cx.log, &self.Self, 5, &self.names, "name 0007", -7)
-			undo.MapRemove(&cx.log, &self.Self, 5, &self.names, "name 0008")
-			undo.MapSet(&cx.log, &self.Self, 5, &self.names, "zero", 0)
+			undo.MapSet(cx.UndoLog(), &self.Self, 5, &self.names, "name 0007", -7)
+			undo.MapRemove(cx.UndoLog(), &self.Self, 5, &self.names, "name 0008")
+			undo.MapSet(cx.UndoLog(), &self.Self, 5, &self.names, "zero", 0)
 		}
 	})
 	before, after := n.everyRow(false), n.everyRow(true)
@@ -126,12 +126,12 @@ func TestBlockChangesWhatItWrites(t *testing.T) {
 // A block that writes all of a container, or makes it small, leaves nothing of it behind.
 func TestBlockReplacesContainers(t *testing.T) {
 	for name, write := range map[string]func(cx *Cx, self *desk){
-		"cleared": func(cx *Cx, self *desk) { undo.MapClear(&cx.log, &self.Self, 5, &self.names) },
+		"cleared": func(cx *Cx, self *desk) { undo.MapClear(cx.UndoLog(), &self.Self, 5, &self.names) },
 		"assigned": func(cx *Cx, self *desk) {
-			undo.Field(&cx.log, &self.Self, 5, &self.names)
+			undo.Field(cx.UndoLog(), &self.Self, 5, &self.names)
 			self.names = value.Map[string, int64]{}
 			for i := range namesMany {
-				undo.MapSet(&cx.log, &self.Self, 5, &self.names, fmt.Sprintf("other %04d", i), int64(i))
+				undo.MapSet(cx.UndoLog(), &self.Self, 5, &self.names, fmt.Sprintf("other %04d", i), int64(i))
 			}
 		},
 	} {
@@ -330,19 +330,19 @@ func (d *desk) scribble(cx *Cx, r *rand.Rand) {
 		name := fmt.Sprint("n", r.IntN(400))
 		switch n := r.IntN(2000); {
 		case n < 900:
-			undo.MapSet(&cx.log, &d.Self, 5, &d.names, name, r.Int64())
+			undo.MapSet(cx.UndoLog(), &d.Self, 5, &d.names, name, r.Int64())
 		case n < 1200:
-			undo.MapRemove(&cx.log, &d.Self, 5, &d.names, name)
+			undo.MapRemove(cx.UndoLog(), &d.Self, 5, &d.names, name)
 		case n < 1201:
-			undo.MapClear(&cx.log, &d.Self, 5, &d.names)
+			undo.MapClear(cx.UndoLog(), &d.Self, 5, &d.names)
 		case n < 1700:
-			undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, r.Int64N(2000))
+			undo.SetAdd(cx.UndoLog(), &d.Self, 6, &d.tags, r.Int64N(2000))
 		case n < 1990:
-			undo.SetRemove(&cx.log, &d.Self, 6, &d.tags, r.Int64N(2000))
+			undo.SetRemove(cx.UndoLog(), &d.Self, 6, &d.tags, r.Int64N(2000))
 		case n < 1991:
-			undo.SetClear(&cx.log, &d.Self, 6, &d.tags)
+			undo.SetClear(cx.UndoLog(), &d.Self, 6, &d.tags)
 		case n < 1992:
-			undo.Field(&cx.log, &d.Self, 5, &d.names)
+			undo.Field(cx.UndoLog(), &d.Self, 5, &d.names)
 			d.names = value.Map[string, int64]{}
 		default:
 			d.setText(cx, name)
@@ -355,7 +355,7 @@ func (h *hangar) redirect(cx *Cx, r *rand.Rand) {
 	for range 1 + r.IntN(30) {
 		if id := r.Int64N(400); h.planes.Has(id) {
 			to := towns[r.IntN(len(towns))]
-			undo.TableUpdate(&cx.log, &h.Self, 0, &h.planes, id, func(p *plane) { p.to = to })
+			undo.TableUpdate(cx.UndoLog(), &h.Self, 0, &h.planes, id, func(p *plane) { p.to = to })
 		}
 	}
 }

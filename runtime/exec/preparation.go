@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -15,9 +16,10 @@ type preparation struct {
 	state.Writer
 	d       *durable
 	encoder codec.Encoder
-	args    []byte   // of what the event issues, one behind the other
-	result  []byte   // of the request that ends with the event
-	timers  []*timer // that the event has set, in order
+	args    []byte    // of what the event issues, one behind the other
+	result  []byte    // of the request that ends with the event
+	timers  []*timer  // that the event has set, in order
+	held    []holding // of a system among several
 }
 
 // newPreparation returns one that belongs to no event.
@@ -72,10 +74,10 @@ func (ev *Event) prepare() (err error) {
 	}()
 	ev.gatherWrites(&w.Writer)
 	w.EncodeFields()
-	if len(ev.root.ops) > 0 {
-		w.encodeArgs(ev.root.ops)
+	if len(ev.Root.Ops) > 0 {
+		w.encodeArgs(ev.Root.Ops)
 	}
-	if ev.requested() != nil && !goesOn(ev.root.ops) {
+	if ev.requested() != nil && !ev.Root.GoesOn() {
 		w.result = codec.AppendResult(w.result, &w.encoder, ev.Args)
 	}
 	return nil
@@ -83,7 +85,7 @@ func (ev *Event) prepare() (err error) {
 
 // gatherWrites tells w what the event has written, by actor and field.
 func (ev *Event) gatherWrites(w *state.Writer) {
-	entries := ev.root.log.Entries()
+	entries := ev.Root.UndoLog().Entries()
 	for i := range entries {
 		e := &entries[i]
 		if h := order.HandleOf(e.Self().Ref()); h.Is(order.Dying) && ev.Deleting(h) {
@@ -96,16 +98,16 @@ func (ev *Event) gatherWrites(w *state.Writer) {
 
 // encodeArgs encodes the arguments of sub-events and timers, and notes in each op where they
 // are.
-func (w *preparation) encodeArgs(ops []op) {
+func (w *preparation) encodeArgs(ops []activation.Op) {
 	for i := range ops {
 		o := &ops[i]
 		switch {
-		case o.kind == opBranch:
-			w.encodeArgs(o.branch.cx.ops)
-		case o.kind == opEmit, o.kind == opTail, o.kind == opGo, o.kind == opTimer && o.object == nil:
-			o.encoded[0] = uint32(len(w.args))
-			w.args = codec.AppendArgs(w.args, &w.encoder, o.args)
-			o.encoded[1] = uint32(len(w.args))
+		case o.Kind == activation.OpBranch:
+			w.encodeArgs(o.Branch.Ops())
+		case o.Kind == activation.OpEmit, o.Kind == activation.OpTail, o.Kind == activation.OpGo, o.Kind == activation.OpTimer && o.Object == nil:
+			o.Encoded[0] = uint32(len(w.args))
+			w.args = codec.AppendArgs(w.args, &w.encoder, o.Args)
+			o.Encoded[1] = uint32(len(w.args))
 		}
 	}
 }

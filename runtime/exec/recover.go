@@ -27,7 +27,7 @@ func Recover(cfg Config) (*System, error) {
 	s := newSystem(cfg)
 	d, err := newDurable(s, &s.cfg)
 	if err == nil {
-		s.durable = d
+		s.durable, s.code.State = d, &d.State
 		if s.tracer != nil {
 			s.tracer.Resume(&d.State)
 		}
@@ -238,17 +238,17 @@ func (r *recovery) timer(rest, payload []byte, sig *state.StoredSignature[*Metho
 		return nil, err
 	}
 	c := &t.Call
-	c.method = sig.Method
-	if c.args, err = r.args(x.Args, c.method); err != nil {
+	c.Method = sig.Method
+	if c.Args, err = r.args(x.Args, c.Method); err != nil {
 		return nil, err
 	}
-	t.Issuer, c.target = r.d.Handle(x.Issuer), r.d.Handle(x.Target)
+	t.Issuer, c.Target = r.d.Handle(x.Issuer), r.d.Handle(x.Target)
 	if err := r.d.Attach(t.Issuer); err != nil {
 		return nil, err
 	}
 	if t.Issuer.Is(order.Deleted) {
 		return nil, fmt.Errorf("its issuer %v is missing", x.Issuer)
 	}
-	c.from, c.origin = r.s.tracer.Source(trace.Timer, x.Parent, t.Issuer, 0), r.s.cfg.Spans.Stored(x.Parent)
+	c.From, c.Origin = r.s.tracer.Source(trace.Timer, x.Parent, t.Issuer, 0), r.s.cfg.Spans.Stored(x.Parent)
 	return t, nil
 }

@@ -69,7 +69,7 @@ func TestAKeyBelongsToTheName(t *testing.T) {
 	n := startNode(t, Config{})
 	for run := range 3 {
 		front := Named(n.cl, &classDesk, "front")
-		_, err := n.sys.Perform(&Call{Target: front, Method: &methodDelete, Key: "close"})
+		_, err := n.sys.Perform(&Call{Target: front, Method: methodDelete, Key: "close"})
 		mustNot(t, err)
 		mustNot(t, n.cl.Await(Named(n.cl, &classDesk, "front"), &methodAlone, work(func(cx *Cx, d *desk) {
 			if d.setN(cx, d.n+1); d.n != int64(run)+2 { // the constructor begins with 1

@@ -72,11 +72,11 @@ func TestRepeatedRequestsGetTheSameOutcome(t *testing.T) {
 		to = n.sys.Resolve(to.ID())
 		x = n.begin("phone")
 	}
-	mustNot(t, x.Await(4, 0, to, &methodDelete, nil))
-	mustNot(t, x.Await(4, 0, to, &methodDelete, nil)) // its outcome survives the actor
+	mustNot(t, x.Await(4, 0, to, methodDelete, nil))
+	mustNot(t, x.Await(4, 0, to, methodDelete, nil)) // its outcome survives the actor
 	n.crash(none)
 	x = n.begin("phone")
-	mustNot(t, x.Await(4, 0, n.sys.Resolve(to.ID()), &methodDelete, nil))
+	mustNot(t, x.Await(4, 0, n.sys.Resolve(to.ID()), methodDelete, nil))
 	n.close()
 }
 
@@ -284,7 +284,7 @@ func TestARepetitionOnTheNextActorOfTheName(t *testing.T) {
 	x := n.begin("phone")
 	for run := range 3 {
 		front := Named(n.cl, &classDesk, "front")
-		mustNot(t, x.Await(1, 0, front, &methodDelete, nil))
+		mustNot(t, x.Await(1, 0, front, methodDelete, nil))
 		mustNot(t, n.cl.Await(Named(n.cl, &classDesk, "front"), &methodAlone, work(func(cx *Cx, d *desk) {
 			if d.setN(cx, d.n+1); d.n != int64(run)+2 { // the constructor begins with 1
 				t.Errorf("run %d: n is %d", run, d.n)

@@ -67,7 +67,7 @@ func newEdition(change func(*edition)) *edition {
 	v.do = Method{Class: &v.class, Name: "do", Signature: "(work)", Effects: order.Effects{Self: order.Write}}
 	v.do.Run = func(cx *Cx, self any, args order.Args) {
 		c := self.(*clerk)
-		undo.Field(&cx.log, &c.Self, 1, &c.note)
+		undo.Field(cx.UndoLog(), &c.Self, 1, &c.note)
 		c.note = "done"
 		args.(func(*Cx, order.Ref))(cx, c.Ref())
 	}
@@ -75,7 +75,7 @@ func newEdition(change func(*edition)) *edition {
 	v.at = Method{Class: &v.class, Name: "at", Signature: "()", Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return nil }, Run: func(*Cx, any, order.Args) {}}
 	v.add.Run = func(cx *Cx, self any, args order.Args) {
 		c, x := self.(*clerk), args.(*pair)
-		undo.Field(&cx.log, &c.Self, 0, &c.sum)
+		undo.Field(cx.UndoLog(), &c.Self, 0, &c.sum)
 		c.sum += x.a * x.b
 		x.ret = c.sum
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -14,7 +15,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Snapshot makes a snapshot of everything that the node has, as of a moment of the call,
@@ -63,10 +63,10 @@ func newOverrides(view store.Reader, l *state.Layouts, cfg *Config) *archive.Ove
 	}
 	limits := &System{cfg: *cfg, log: cfg.Log}
 	ev := limits.newEvent().(*Event)
-	ev.sys = limits
+	ev.Use(&activation.System{Host: &limits.host, Log: cfg.Log, DepthMax: cfg.DepthMax, FuelMax: cfg.FuelMax, Seed: cfg.Seed})
 	o := &overriding{ev: ev}
-	return &archive.Overrides{View: view, Layouts: l, Has: func(c *order.Shape) bool { return classOf(c).Snapshot != nil },
-		New: func(c *order.Shape) order.Object { return classOf(c).New() }, References: copiedReferences, Run: o.run}
+	return &archive.Overrides{View: view, Layouts: l, Has: func(c *order.Shape) bool { return activation.ClassOf(c).Snapshot != nil },
+		New: func(c *order.Shape) order.Object { return activation.ClassOf(c).New() }, References: copiedReferences, Run: o.run}
 }
 
 // StoppedOverrides returns what the classes of a program change in the rows of a store that no system
@@ -91,32 +91,14 @@ func StoppedOverrides(view store.Reader, classes []*Class, log *slog.Logger) (*a
 
 // run runs the block of a class on a copy of an actor, and returns the rows of what it has written.
 func (o *overriding) run(self *order.Handle, copied order.Object, stored image.Stored, layout *store.Layout) (edits *row.Edits, err error) {
-	cx, w := &o.ev.root, &o.writes
-	defer func() {
-		cx.reset()
-		w.Discard()
-	}()
-	ended := false
-	defer func() {
-		if ended {
-			return
-		}
-		p := recover()
-		if u, ok := p.(*value.Unreadable); ok {
-			err = u.Err
-			return
-		}
-		out, _ := cx.caught(p)
-		err = out.err
-	}()
-	cx.fill(o.ev.sys.cfg.FuelMax)
-	cx.push(self, nil)
-	classOf(self.Shape).Snapshot(&cx.Cx, copied)
-	o.ev.gatherWrites(w)
-	edits = row.NewEdits()
-	w.EncodeCopy(stored, self.ID, layout, edits)
-	ended = true
-	return edits, nil
+	w := &o.writes
+	defer w.Discard()
+	err = o.ev.RunBlock(self, copied, func() {
+		o.ev.gatherWrites(w)
+		edits = row.NewEdits()
+		w.EncodeCopy(stored, self.ID, layout, edits)
+	})
+	return edits, err
 }
 
 // copiedRefs are what a copy refers to: the same reference for the same number of a client object. Of an actor and of a

@@ -10,8 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -71,6 +74,10 @@ type Config struct {
 	// InventGo: Go functions that have an effect are not called; Seed draws how each try ends. So it is in scheduled systems.
 	InventGo bool
 
+	ClientClasses []*ClientClass // all that the program has; needed with Across
+	// Across makes the store of the system one of several; nil: it is the only one.
+	Across *Across
+
 	fanOut  int           // fanOutMax; tests make it smaller
 	journal state.Journal // Store; tests look at what goes through
 }
@@ -125,14 +132,25 @@ func (c *Config) defaults() {
 
 // System runs events on one node. All methods may be called from any goroutine.
 type System struct {
-	host      order.Host
-	workers   sched.Workers
-	scheduler *sched.Scheduler // nil unless Config.Scheduled
-	cfg       Config
-	clock     sched.Clock
-	log       *slog.Logger
-	durable   *durable        // nil: everything is gone with the process
-	tracer    *history.Tracer // traced systems only
+	host       order.Host
+	workers    sched.Workers
+	scheduler  *sched.Scheduler  // nil unless Config.Scheduled
+	code       activation.System // what the code of events sees
+	cfg        Config
+	clock      sched.Clock
+	log        *slog.Logger
+	durable    *durable            // nil: everything is gone with the process
+	tracer     *history.Tracer     // traced systems only
+	across     *across.Store       // nil: the system has the only store
+	partitions []event.PartitionID // its own, of a system among several
+	abroad     struct {
+		sync.Mutex
+		dying  map[*order.Handle]chan struct{} // that are deleted by what is prepared, each until that is over
+		held   map[heldKey]*heldCalls          // callbacks of events of other stores
+		chains map[event.EventID]*chain        // that have begun here, and go on in other stores
+	}
+	clientMethods map[string]*ClientMethod // of a system among several
+	doubts        event.PartitionID        // has the rows of what is in doubt
 
 	calls  outbox.Tries[*goCall]
 	ids    order.Serials
@@ -142,7 +160,7 @@ type System struct {
 	lanes     lanes
 	stripes   outbox.Stripes
 	timers    timers
-	live      sched.Pending   // what has been issued, and is not awaited by its caller: it has not ended
+	live      *sched.Pending  // what has been issued, and is not awaited by its caller: it has not ended
 	issued    sched.Semaphore // held by events that were issued and not awaited
 	unclaimed outbox.Unclaimed[failure]
 	lines     outbox.Lines
@@ -172,7 +190,7 @@ func Open(cfg Config) *System {
 // newSystem starts a system without actors.
 func newSystem(cfg Config) *System {
 	cfg.defaults()
-	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log}
+	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log, live: &sched.Pending{}}
 	if s.scheduler = cfg.Scheduler; cfg.Scheduled && s.scheduler == nil {
 		s.scheduler = sched.New(cfg.Seed, func() string {
 			var waits strings.Builder
@@ -183,6 +201,9 @@ func newSystem(cfg Config) *System {
 	s.events.New = s.newEvent
 	s.host.Init(order.HostConfig{Partitions: cfg.Partitions, FanOut: cfg.fanOut, DepthMax: cfg.QueueDepthMax, WaitMax: cfg.AdmissionWaitMax,
 		Workers: &s.workers, Scheduler: s.scheduler, MoveID: func() event.EventID { return s.inner.nextID() }})
+	s.code = activation.System{Host: &s.host, Workers: &s.workers, Scheduler: s.scheduler, Clock: s.clock, Log: s.log, IDs: &s.ids,
+		DepthMax: cfg.DepthMax, FuelMax: cfg.FuelMax, Seed: cfg.Seed,
+		Abandon: func(r *activation.Run, err *event.AbortError) { (*Event)(unsafe.Pointer(r)).abandon(err) }}
 	s.workers.Open(cfg.BranchWorkers, s.scheduler)
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.lines.Open(cfg.Stdout)
@@ -192,6 +213,10 @@ func newSystem(cfg Config) *System {
 	}
 	if cfg.Trace != nil {
 		s.tracer = history.New(cfg.Trace, cfg.TraceStates)
+		s.code.Tracer = s.tracer
+	}
+	if cfg.Across != nil {
+		s.openAcross(cfg.Across)
 	}
 	s.left = make(chan struct{}, 1)
 	if cfg.Store != nil { // another start has other ids
@@ -252,7 +277,12 @@ func (s *System) Quiesce(ctx context.Context) error {
 	for {
 		ch := s.live.Zero()
 		if ch == nil {
-			if ch = s.timers.OneShots(); ch == nil {
+			for _, x := range s.together() {
+				if ch = x.timers.OneShots(); ch != nil {
+					break
+				}
+			}
+			if ch == nil {
 				if s.live.Zero() == nil {
 					return nil
 				}
@@ -329,5 +359,9 @@ func (s *System) Graph() *dominator.Graph { return s.host.Graph }
 
 // nextPartition spreads unnamed roots over the partitions.
 func (s *System) nextPartition(cl *client) event.PartitionID {
-	return event.PartitionID((uint64(cl.id)*31 + cl.stats.Begun.Load()) % uint64(len(s.host.Partitions)))
+	n := uint64(cl.id)*31 + cl.stats.Begun.Load()
+	if s.across != nil {
+		return s.partitions[n%uint64(len(s.partitions))]
+	}
+	return event.PartitionID(n % uint64(len(s.host.Partitions)))
 }

@@ -98,18 +98,18 @@ func (h *hangar) fly(cx *Cx, r *rand.Rand, steps int) {
 		}
 		switch n := r.IntN(100); {
 		case n < 50:
-			undo.TablePutOwned(&cx.log, &h.Self, 0, &h.planes, p)
+			undo.TablePutOwned(cx.UndoLog(), &h.Self, 0, &h.planes, p)
 		case n < 60 && !h.planes.Has(id):
-			undo.TableInsertOwned(&cx.log, &h.Self, 0, &h.planes, p)
+			undo.TableInsertOwned(cx.UndoLog(), &h.Self, 0, &h.planes, p)
 		case n < 85 && h.planes.Has(id):
-			undo.TableUpdate(&cx.log, &h.Self, 0, &h.planes, id, func(q *plane) { q.to = p.to })
+			undo.TableUpdate(cx.UndoLog(), &h.Self, 0, &h.planes, id, func(q *plane) { q.to = p.to })
 		case n < 86 && h.planes.Has(id):
 			p.to = "set"
-			undo.TablePutOwned(&cx.log, &h.Self, 0, &h.planes, p)
+			undo.TablePutOwned(cx.UndoLog(), &h.Self, 0, &h.planes, p)
 		case n < 98:
-			undo.TableRemoveOwned(&cx.log, &h.Self, 0, &h.planes, id)
+			undo.TableRemoveOwned(cx.UndoLog(), &h.Self, 0, &h.planes, id)
 		case n == 99 && steps%7 == 0:
-			undo.TableClearOwned(&cx.log, &h.Self, 0, &h.planes)
+			undo.TableClearOwned(cx.UndoLog(), &h.Self, 0, &h.planes)
 		}
 	}
 }

@@ -1,7 +1,8 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -50,26 +51,8 @@ type chain struct {
 	printed uint64              // the number of the last line of a step in the output
 	// request is that of a durable session which began the chain, perhaps in an earlier run.
 	request *request
-	orphan  bool // an earlier run began it: only repetitions of the request wait
-}
-
-// Tail ends the event with a call that follows it as the next step of its chain: it is admitted after the
-// event has committed, and after what the current actor has issued to target before. The
-// current method returns next, and the event's caller gets the result of the last step.
-//
-//go:noinline
-func (cx *Cx) Tail(target order.Ref, m *Method, args order.Args) {
-	if order.HandleOf(target) == nil {
-		fault(msgNull)
-	}
-	of(cx).emit(op{kind: opTail, target: order.HandleOf(target), method: m, args: args})
-}
-
-// TailThis is Tail for a call of the current actor, which no other event touches before
-// that step has run.
-func (cx *Cx) TailThis(target order.Ref, m *Method, args order.Args) {
-	assert.That(order.HandleOf(target) == of(cx).ev.Target, "exec: a tail call of another actor keeps it")
-	of(cx).emit(op{kind: opTail, target: order.HandleOf(target), method: m, args: args, keep: true})
+	orphan  bool         // an earlier run began it: only repetitions of the request wait
+	begun   across.Chain // in another store, to which the end is told; the zero Chain if no other store waits for that
 }
 
 // stepOf makes the event a step of ch, which may be nil.
@@ -80,10 +63,15 @@ func (ev *Event) stepOf(ch *chain) {
 }
 
 // tail queues the next step of the event's chain, or keeps the actor for it.
-func (f *follow) tail(o *op) {
+func (f *follow) tail(o *activation.Op) {
 	ev := f.ev
 	s := ev.sys
-	if ev.chain == nil {
+	switch {
+	case ev.chain != nil:
+	case ev.IsPart():
+		ev.chain = &chain{sys: s, first: ev.Wide.Part.Chain.First, begun: ev.Wide.Part.Chain}
+		s.live.Add(1)
+	default:
 		ev.chain = &chain{sys: s, first: ev.ID, args: ev.Args, cancel: ev.Cancellation, request: ev.request}
 		if c := ev.Cancellation; c != nil && c.First {
 			ev.chain.cancel = nil
@@ -96,14 +84,14 @@ func (f *follow) tail(o *op) {
 	ev.chain.printed = max(ev.chain.printed, ev.printed)
 	e := f.sub(o)
 	e.chain, e.from = ev.chain, f.origin(o, trace.Tail, f.index)
-	ev.next = tailStep{id: e.id, target: e.target, method: e.method, args: e.args, keep: o.keep, from: e.from, origin: e.origin,
-		seq: o.seq, pos: ev.maxPos}
-	if o.keep {
-		ev.chain.keep(o.target)
+	ev.next = tailStep{id: e.id, target: e.target, method: e.method, args: e.args, keep: o.Keep, from: e.from, origin: e.origin,
+		seq: o.Seq, pos: ev.maxPos}
+	if o.Keep {
+		ev.chain.keep(o.Target)
 		return
 	}
 	ev.chain.leave() // the goroutine that drains the lane may perform the step at once
-	ev.next.lane = s.wait(o.issuer, e)
+	ev.next.lane = s.wait(o.Issuer, e)
 }
 
 // seeThrough goes on with the chain that ev, a client's event, has begun, gives ev back, and returns
@@ -137,6 +125,8 @@ func (ch *chain) answer() error {
 // that: each step is an event of its own.
 func (s *System) stepped(ev *Event, err error) {
 	switch ch, next := ev.chain, ev.next; {
+	case err == nil && ev.tailed():
+		ch.moved()
 	case err != nil || next.method == nil:
 		ch.end(ev, err)
 	case next.mine():
@@ -191,7 +181,10 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 			return true
 		}
 		next = ev.next
-		if ended = next.method == nil; ended {
+		if err == nil && ev.tailed() {
+			ch.leave()
+			ch.moved()
+		} else if ended = next.method == nil; ended {
 			ch.leave()
 			ch.end(ev, err)
 		}
@@ -224,7 +217,11 @@ func (ch *chain) end(ev *Event, err error) {
 			ch.args.(interface{ AeonTake(result any) }).AeonTake(last.AeonResult())
 		}
 	}
-	if ch.ended != nil {
+	if ch.begun.Waits {
+		_ = ch.sys.durable.Wait(ch.pos)
+		ch.sys.output.Flush(ch.printed)
+		ch.sys.endAbroad(ch.begun, ev, err)
+	} else if ch.ended != nil {
 		ch.err = err
 		close(ch.ended)
 	} else if err != nil {

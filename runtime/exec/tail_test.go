@@ -108,7 +108,7 @@ func crowd(s *System, clients int, rounds int) (desks, kids [2]deskRef, want, wa
 		}
 		desks[1].do(cx, func(cx *Cx, d *desk) {
 			for _, k := range kids {
-				undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
+				undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, k)
 			}
 		})
 	})

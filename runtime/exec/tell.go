@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
-	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/state"
@@ -36,7 +36,8 @@ func (ev *Event) tellBegun() {
 	ev.told.began = now.UnixNano()
 	if t := ev.sys.cfg.Spans; t != nil {
 		if e := t.Begin(ev.ID, ev.told.from, ev.sys.nanos(), ev.Waits); e != nil {
-			ev.told.span, ev.root.spans, ev.root.spanned = e, e.Root(), true
+			ev.told.span = e
+			ev.Root.Record(e.Root())
 		}
 	}
 	if ev.client == ev.sys.inner {
@@ -74,7 +75,7 @@ func (ev *Event) tell(l watch.Line) {
 		return
 	}
 	l.Event, l.Method, l.Actor = ev.ID.String(), ev.method.Name, bytejson.Text(ev.actorName())
-	ev.sys.watch.Tell(l, ev.Target.KnownClass(shapeOf(ev.method.Class)))
+	ev.sys.watch.Tell(l, ev.Target.KnownClass(ev.method.Shape()))
 }
 
 // actorName returns the name of the target, "" if there is none.
@@ -82,45 +83,22 @@ func (ev *Event) actorName() string {
 	if ev.Target == nil {
 		return ""
 	}
-	return ev.Target.Known(shapeOf(ev.method.Class))
+	return ev.Target.Known(ev.method.Shape())
 }
 
 // tellIssued tells of what a committed event has issued.
-func (s *System) tellIssued(o *op, e *subEvent) {
+func (s *System) tellIssued(o *activation.Op, e *subEvent) {
 	if s.watch.Listened() {
-		s.watch.Tell(watch.Line{Time: time.Now(), Kind: watch.Issued, Event: e.id.String(), Actor: bytejson.Text(o.target.Known(shapeOf(o.method.Class))), Method: o.method.Name,
-			From: bytejson.Text(o.issuer.Known(nil))}, o.target.KnownClass(shapeOf(o.method.Class)))
+		s.watch.Tell(watch.Line{Time: time.Now(), Kind: watch.Issued, Event: e.id.String(), Actor: bytejson.Text(o.Target.Known(o.Method.Shape())), Method: o.Method.Name,
+			From: bytejson.Text(o.Issuer.Known(nil))}, o.Target.KnownClass(o.Method.Shape()))
 	}
 }
 
 // exportSpan exports the event, whose answer may leave.
 func (ev *Event) exportSpan() {
 	ev.told.span.Export(ev.sys.nanos(), ev.method.String(), ev.actorName(), ev.ID.String(), int(ev.Number))
-	ev.told.span, ev.root.spans, ev.root.spanned = nil, nil, false
-}
-
-// called records that the branch calls m on h.
-func (cx *activation) called(h *order.Handle, m *Method, async bool) {
-	if h != nil {
-		cx.spans.Enter(len(cx.frames)+1, async, m.String(), h.Known(shapeOf(m.Class)), cx.ev.sys.nanos())
-	}
-}
-
-// left records that the innermost call ends.
-//
-//go:noinline
-func (cx *Cx) left() {
-	if b := of(cx).spans; b.At(len(cx.frames)) {
-		b.Leave(of(cx).ev.sys.nanos())
-	}
-}
-
-// holdRecorded is hold for an event that is recorded.
-func (cx *activation) holdRecorded(h *order.Handle, mode order.Mode) {
-	from := cx.ev.sys.nanos()
-	if cx.ev.Attempt.Hold(h, mode) {
-		cx.spans.Waited(span.ForLocks, from, cx.ev.sys.nanos())
-	}
+	ev.told.span = nil
+	ev.Root.Record(nil)
 }
 
 // awaitDurable waits until all that the event has seen is durable, and the store was this process's at some time since the event began.

@@ -1,7 +1,7 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -11,20 +11,13 @@ import (
 
 // beginTrace gives an event of a traced system its record.
 func (ev *Event) beginTrace() {
-	ev.traced = ev.sys.tracer.Begin(&ev.Attempt, ev.from, ev.client.itself().id)
-}
-
-// traceRead notes that the event has reached h, if it is traced.
-func (ev *Event) traceRead(h *order.Handle) {
-	if ev.traced != nil {
-		ev.sys.tracer.Read(ev.traced, h)
-	}
+	ev.Traced = ev.sys.tracer.Begin(&ev.Attempt, ev.from, ev.client.itself().id)
 }
 
 // settleTraced is the rest of settle for a traced event: its batch gets its place in the journal, and what it has issued is queued.
 func (ev *Event) settleTraced(next *follow) {
-	t, r, d := ev.sys.tracer, ev.traced, ev.sys.durable
-	t.Wrote(r, &ev.Attempt, &ev.root.log)
+	t, r, d := ev.sys.tracer, ev.Traced, ev.sys.durable
+	t.Wrote(r, &ev.Attempt, ev.Root.UndoLog())
 	if d != nil {
 		ev.decisionRows(ev.prep)
 	}
@@ -33,11 +26,11 @@ func (ev *Event) settleTraced(next *follow) {
 	defer t.Leave()
 	if d == nil {
 		ev.publish(next) // makes the timers that are noted as issued
-		ev.noteIssued(ev.root.ops)
+		ev.noteIssued(ev.Root.Ops)
 		t.Ended(r, nil)
 		return
 	}
-	ev.noteIssued(ev.root.ops)
+	ev.noteIssued(ev.Root.Ops)
 	t.Ended(r, ev.prep.rows())
 	ev.decided(ev.prep)
 	ev.publish(next)
@@ -46,7 +39,7 @@ func (ev *Event) settleTraced(next *follow) {
 // traceUndone tells of an event that has been undone and still holds its locks. In a system with a store w has
 // the batch of the event.
 func (ev *Event) traceUndone(w *row.Writer, err error) {
-	t, r := ev.sys.tracer, ev.traced
+	t, r := ev.sys.tracer, ev.Traced
 	t.Complete(r, &ev.Attempt, err)
 	t.Enter(r)
 	defer t.Leave()
@@ -57,34 +50,34 @@ func (ev *Event) traceUndone(w *row.Writer, err error) {
 }
 
 // noteIssued notes what the event issues by its commit, in program order. Timers have been made.
-func (ev *Event) noteIssued(ops []op) {
-	t, r := ev.sys.tracer, ev.traced
+func (ev *Event) noteIssued(ops []activation.Op) {
+	t, r := ev.sys.tracer, ev.Traced
 	for i := range ops {
-		switch o := &ops[i]; o.kind {
-		case opBranch:
-			ev.noteIssued(o.branch.cx.ops)
-		case opEmit:
+		switch o := &ops[i]; o.Kind {
+		case activation.OpBranch:
+			ev.noteIssued(o.Branch.Ops())
+		case activation.OpEmit:
 			r.Subs++
-		case opTail:
+		case activation.OpTail:
 			r.Subs++
-			r.Keeps = o.keep
-		case opCallback:
-			r.Callbacks = append(r.Callbacks, clientOf(o.object.client).id)
-		case opTimer:
-			if o.made != nil { // else its issuer is deleted
-				r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.Label(o.issuer), Name: o.name, Generation: o.made.Generation, Every: o.every > 0})
+			r.Keeps = o.Keep
+		case activation.OpCallback:
+			r.Callbacks = append(r.Callbacks, clientOf(receiver(o).client).id)
+		case activation.OpTimer:
+			if o.Made != nil { // else its issuer is deleted
+				r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.Label(o.Issuer), Name: o.Name, Generation: o.Made.Generation, Every: o.Every > 0})
 			}
-		case opCancel:
-			r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.Label(o.issuer), Name: o.name})
+		case activation.OpCancel:
+			r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.Label(o.Issuer), Name: o.Name})
 		}
 	}
 }
 
 // traceAnswered is called when the answer of the event is about to leave.
 func (ev *Event) traceAnswered() {
-	if ev.traced != nil {
-		ev.sys.tracer.Answered(ev.traced, ev.maxPos)
-		ev.traced = nil
+	if ev.Traced != nil {
+		ev.sys.tracer.Answered(ev.Traced, ev.maxPos)
+		ev.Traced = nil
 	}
 }
 

@@ -42,7 +42,7 @@ func (c *number) load(r *image.Reader, field int) {
 }
 
 func (c *number) set(cx *Cx, self *order.Self, field uint16, n int64) {
-	undo.Field(&cx.log, self, field, &c.v)
+	undo.Field(cx.UndoLog(), self, field, &c.v)
 	c.v = n
 }
 
@@ -58,7 +58,7 @@ func (c *words) load(r *image.Reader, field int) {
 }
 
 func (c *words) set(cx *Cx, self *order.Self, field uint16, n int64) {
-	undo.Field(&cx.log, self, field, &c.v)
+	undo.Field(cx.UndoLog(), self, field, &c.v)
 	c.v = fmt.Sprint(n)
 }
 
@@ -74,7 +74,7 @@ func (c *maybe) load(r *image.Reader, field int) {
 }
 
 func (c *maybe) set(cx *Cx, self *order.Self, field uint16, n int64) {
-	undo.Field(&cx.log, self, field, &c.v)
+	undo.Field(cx.UndoLog(), self, field, &c.v)
 	c.v = value.Some(fmt.Sprint(n))
 }
 
@@ -139,7 +139,7 @@ func (c *single) load(r *image.Reader, field int) {
 }
 
 func (c *single) set(cx *Cx, self *order.Self, field uint16, n int64) {
-	undo.Field(&cx.log, self, field, &c.v)
+	undo.Field(cx.UndoLog(), self, field, &c.v)
 	c.v = makeParts(c.names, n)
 }
 
@@ -172,7 +172,7 @@ func (c *mapping) set(cx *Cx, self *order.Self, field uint16, n int64) {
 		first, end = 0, byElementMany
 	}
 	for i := first; i < end; i++ {
-		undo.MapSet(&cx.log, self, field, &c.v, i, makeParts(c.names, n+i))
+		undo.MapSet(cx.UndoLog(), self, field, &c.v, i, makeParts(c.names, n+i))
 	}
 }
 

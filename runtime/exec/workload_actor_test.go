@@ -22,7 +22,7 @@ type wnode struct {
 type wref struct{ order.Ref }
 
 func (n *wnode) set(cx *Cx, v int64) {
-	undo.Field(&cx.log, &n.Self, 0, &n.value)
+	undo.Field(cx.UndoLog(), &n.Self, 0, &n.value)
 	n.value = v
 }
 
@@ -225,15 +225,15 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		}
 	case wAdopt:
 		if !st.ref.IsNull() {
-			undo.VectorPushOwned(&cx.log, &n.Self, 1, &n.kids, st.ref)
+			undo.VectorPushOwned(cx.UndoLog(), &n.Self, 1, &n.kids, st.ref)
 		}
 	case wDrop:
 		if n.kids.Size() > 0 {
-			undo.VectorRemoveOwned(&cx.log, &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size())
+			undo.VectorRemoveOwned(cx.UndoLog(), &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size())
 		}
 	case wMove:
 		if n.kids.Size() > 1 {
-			undo.VectorSetOwned(&cx.log, &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size(), n.kid(st.k+1))
+			undo.VectorSetOwned(cx.UndoLog(), &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size(), n.kid(st.k+1))
 		}
 	case wNew, wNewLoose:
 		m := New[*wnode](cx, &classNode)
@@ -241,7 +241,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		Constructed(cx)
 		x.made = append(x.made, order.HandleOf(m.Ref()))
 		if st.op == wNew {
-			undo.VectorPushOwned(&cx.log, &n.Self, 1, &n.kids, wref{m.Self.Ref()})
+			undo.VectorPushOwned(cx.UndoLog(), &n.Self, 1, &n.kids, wref{m.Self.Ref()})
 		}
 	case wDelete:
 		if !kid.IsNull() {
@@ -256,7 +256,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 			st.hook()
 		} else {
 			runtime.Gosched()
-			of(cx).ev.sys.scheduler.Yield()
+			eventOf(cx).sys.scheduler.Yield()
 		}
 	case wRandom:
 		x.notes = append(x.notes, int64(cx.Random()*1e6))

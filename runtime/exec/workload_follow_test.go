@@ -95,7 +95,7 @@ func (n *wnode) out(x *wargs, st wstep, to order.Ref) *wargs {
 // last completes and returns the last of outs.
 func (x *wargs) last(cx *Cx, st wstep) *wout {
 	o := x.outs[len(x.outs)-1]
-	o.name, o.after, o.at = st.name, time.Duration(st.n)*time.Millisecond, of(cx).ev.sys.clock.Now()
+	o.name, o.after, o.at = st.name, time.Duration(st.n)*time.Millisecond, eventOf(cx).sys.clock.Now()
 	return o
 }
 
@@ -234,7 +234,7 @@ func (m *model) box(c *wcall) { m.boxes[c.screen.session] = append(m.boxes[c.scr
 // emits the timer's call, at its time. A one-shot timer is over then.
 func (m *model) fire(id mkey, tr *traced) {
 	f := tr.Args.(*fireArgs)
-	t := m.timers[written(f.t.Call.args)]
+	t := m.timers[written(f.t.Call.Args)]
 	if t == nil {
 		panic(mismatch{fmt.Sprintf("event %v fires a timer that %v has never set", tr.ID, id)})
 	}
@@ -294,8 +294,8 @@ func (m *model) compareFollows(s *System) error {
 	pending := map[any]bool{}
 	var wrong error
 	s.timers.Pending(func(t *timer, found bool) {
-		pending[written(t.Call.args)] = true
-		mt := m.timers[written(t.Call.args)]
+		pending[written(t.Call.Args)] = true
+		mt := m.timers[written(t.Call.Args)]
 		if mt == nil || mt.over {
 			wrong = fmt.Errorf("timer %q of %v is pending, but not in the model", t.Name, t.Issuer)
 		}

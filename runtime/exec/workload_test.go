@@ -124,7 +124,7 @@ func (g *generator) event() (wref, *Method, *wargs) {
 			r = wref{Named(g.sys.inner, &classNode, g.name())}
 			switch g.rng.IntN(8) {
 			case 0:
-				return r, &methodDelete, nil
+				return r, methodDelete, nil
 			case 1:
 				return r, &methodPeek, &wargs{steps: g.simple(false)}
 			case 2:

@@ -104,6 +104,17 @@ func (q *Output[O]) Flush(limit uint64) {
 	q.cfg.Live.Add(-done)
 }
 
+// FlushAll is Flush for all that was added by now.
+func (q *Output[O]) FlushAll() {
+	q.mu.Lock()
+	last := q.mu.last
+	if len(q.mu.queue) == 0 && !q.mu.running {
+		last = 0
+	}
+	q.mu.Unlock()
+	q.Flush(last)
+}
+
 // Start lets a worker flush what is queued.
 func (q *Output[O]) Start() {
 	q.mu.Lock()

@@ -56,6 +56,10 @@ func (r *recovery) edges() (list []dominator.Edit, err error) {
 			return err
 		}
 		child, owner := r.Handle(e.Child), r.Handle(e.Owner)
+		if child.Is(order.Elsewhere) {
+			r.host.AddAbroad(e.Owner, e.Child, e.Units)
+			return nil
+		}
 		if err := errors.Join(r.take(child), r.take(owner)); err != nil {
 			return err
 		}

@@ -14,7 +14,8 @@ import (
 // registry finds the actors of a system with a store by id, as rows refer to actors by ids. A
 // system without a store has no registry: its references are pointers.
 type registry struct {
-	shards shard.Set[registryShard]
+	shards    shard.Set[registryShard]
+	elsewhere func(event.ActorID) bool // nil: no actor is in another store
 }
 
 type registryShard struct{ mu registered }
@@ -102,8 +103,19 @@ func (r *registry) resolve(id event.ActorID, host *order.Host) *order.Handle {
 	h := &order.Handle{ID: id, Host: host, LastPos: sh.lastPos} // an earlier handle of it may have been collected
 	h.Node.ID = id.Serial
 	h.State.Store(order.Detached)
+	if r.elsewhere != nil && r.elsewhere(id) {
+		h.State.Store(order.Elsewhere)
+	}
 	r.remember(h)
 	return h
+}
+
+// Announce has references find an actor that an event has created, and that other stores may refer to before the event has committed.
+func (s *State) Announce(h *order.Handle) {
+	sh := s.actors.shard(h.ID)
+	sh.Lock()
+	defer sh.Unlock()
+	s.actors.remember(h)
 }
 
 // Handle returns the handle of an actor, detached if it was not used yet. There is one handle for each actor as long as

@@ -11,7 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Config says what a State is for. All fields are needed but MemoryMax and DropFields.
+// Config says what a State is for. All fields are needed but MemoryMax, DropFields and Elsewhere.
 type Config struct {
 	Host    *order.Host
 	Store   *store.Store
@@ -25,6 +25,8 @@ type Config struct {
 	MemoryMax  int64 // bytes; 0: there is no limit
 	// References returns the Context of the Decoder of stored values, which finds actors with resolve.
 	References func(resolve func(event.ActorID) order.Ref) any
+	// Elsewhere tells the actors of other stores; nil: there are none.
+	Elsewhere func(event.ActorID) bool
 	// Left is called when the last visit has ended.
 	Left func()
 }
@@ -67,6 +69,7 @@ type State struct {
 // Open takes a store into use, and reads its schema. Nothing is written.
 func (s *State) Open(cfg Config) error {
 	s.cfg, s.host, s.Store, s.Journal = cfg, cfg.Host, cfg.Store, cfg.Journal
+	s.actors.elsewhere = cfg.Elsewhere
 	s.Memory.init(s, cfg.MemoryMax)
 	return s.Layouts.Open(s.Store, cfg.Classes, cfg.Schema, cfg.DropFields)
 }

@@ -281,7 +281,15 @@ func (w *Writer) Ownership(a *order.Attempt) {
 			w.edge(e.Owner, e.Child)
 		}
 	}
+	for _, e := range a.Abroad {
+		if !a.Deleting(e.Owner) {
+			w.edgeRow(e.Owner, e.Child, s.host.AddAbroad(e.Owner.ID, e.Child.ID, e.Units))
+		}
+	}
 	for _, h := range a.Deletes {
+		for _, child := range s.host.OwnedAbroad(h.ID) {
+			w.edgeRow(h, s.Handle(child), s.host.AddAbroad(h.ID, child, -s.host.UnitsAbroad(h.ID, child)))
+		}
 		if !slices.Contains(a.Fresh, h) { // else it is not stored
 			w.deletion(h)
 		}

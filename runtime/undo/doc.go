@@ -10,5 +10,5 @@
 // Each write function notes how to take the write back, then writes. For a container it notes a record of package
 // value or table; these packages say why a container needs few records. A fault leaves the container as it was.
 //
-// A write to a field that owns actors moves edges of ownership first. These are of runtime/exec.
+// A write to a field that owns actors moves edges of ownership first. These are of runtime/activation.
 package undo

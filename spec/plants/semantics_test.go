@@ -3,9 +3,9 @@ package plants
 // ofSemantics are bugs of the runtime that a program shows.
 var ofSemantics = []plant{
 	bug("sub-event sent on abort", "runtime/exec/event.go",
-		"\t\t\t\treturn ev.endCancelled()\n\t\t\t}\n\t\t\tev.undo()",
-		"\t\t\t\treturn ev.endCancelled()\n\t\t\t}\n\t\t\tnext := follow{ev: ev}\n\t\t\tnext.add(ev.root.ops)\n\t\t\tdefer next.start()\n\t\t\tev.undo()"),
-	bug("lost async branch", "runtime/exec/branch.go",
+		"\t\t\terr := ev.abort(out.Err)",
+		"\t\t\tnext := follow{ev: ev}\n\t\t\tnext.add(ev.Root.Ops)\n\t\t\tdefer next.start()\n\t\t\terr := ev.abort(out.Err)"),
+	bug("lost async branch", "runtime/activation/branch.go",
 		"\tcx.branches = append(cx.branches, b)\n",
 		""),
 	bug("wrong timer order", "runtime/outbox/timer.go",
@@ -15,7 +15,7 @@ var ofSemantics = []plant{
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n",
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n\t\tch.leave()\n"),
 	bug("constructor without locks", "runtime/order/admit.go", // of a client's new: what it is given is not locked
-		"if a.gather(); !a.members.touches() {",
+		"if a.gather(); !a.members.touches() && !a.IsWide() {",
 		"if a.gather(); true {"),
 	bug("issued events overtake", "runtime/sched/line.go", // one another, of one client to one actor
 		"placed()\n\treturn l.append(p)",

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -36,11 +37,11 @@ func (c *cell) LoadFields(r *image.Reader) {
 	}
 }
 
-func (c *cell) add(cx *exec.Cx, n int64) int64 {
+func (c *cell) add(cx *activation.Cx, n int64) int64 {
 	undo.Field(cx.UndoLog(), &c.Self, 0, &c.balance)
 	c.balance += n
 	runtime.Gosched() // if there is a bug, other goroutines get the chance to show it
-	exec.Require(cx, c.balance >= 0, "not enough")
+	activation.Require(cx, c.balance >= 0, "not enough")
 	return c.balance
 }
 
@@ -52,27 +53,27 @@ type cellArgs struct {
 }
 
 var (
-	classCell  = exec.Class{Shape: order.Shape{Package: "cells", Name: "Cell", Fields: []order.Field{{Name: "balance"}}}}
-	methodCell = exec.Method{Class: &classCell, Name: "Cell", Effects: order.Effects{Self: order.Write}}
-	methodGet  = exec.Method{Class: &classCell, Name: "get", Effects: order.Effects{Self: order.Read, ReadOnly: true}}
-	methodAdd  = exec.Method{Class: &classCell, Name: "add", Effects: order.Effects{Self: order.Write}}
-	methodPay  = exec.Method{Class: &classCell, Name: "pay", Effects: order.Effects{Self: order.Write}}
+	classCell  = activation.Class{Shape: order.Shape{Package: "cells", Name: "Cell", Fields: []order.Field{{Name: "balance"}}}}
+	methodCell = activation.Method{Class: &classCell, Name: "Cell", Effects: order.Effects{Self: order.Write}}
+	methodGet  = activation.Method{Class: &classCell, Name: "get", Effects: order.Effects{Self: order.Read, ReadOnly: true}}
+	methodAdd  = activation.Method{Class: &classCell, Name: "add", Effects: order.Effects{Self: order.Write}}
+	methodPay  = activation.Method{Class: &classCell, Name: "pay", Effects: order.Effects{Self: order.Write}}
 )
 
 func init() {
 	classCell.New = func() order.Object { return &cell{} }
-	methodCell.Run = func(*exec.Cx, any, order.Args) {}
-	methodGet.Run = func(_ *exec.Cx, self any, args order.Args) {
+	methodCell.Run = func(*activation.Cx, any, order.Args) {}
+	methodGet.Run = func(_ *activation.Cx, self any, args order.Args) {
 		args.(*cellArgs).ret = self.(*cell).balance
 	}
-	methodAdd.Run = func(cx *exec.Cx, self any, args order.Args) {
+	methodAdd.Run = func(cx *activation.Cx, self any, args order.Args) {
 		x := args.(*cellArgs)
 		x.ret = self.(*cell).add(cx, x.n)
 	}
 	methodPay.ArgRefs = func(args order.Args, f *order.Footprint) { f.Add(args.(*cellArgs).to, order.Write) }
-	methodPay.Run = func(cx *exec.Cx, self any, args order.Args) {
+	methodPay.Run = func(cx *activation.Cx, self any, args order.Args) {
 		x := args.(*cellArgs)
-		to, _ := exec.Enter[*cell](cx, x.to, &methodAdd)
+		to, _ := activation.Enter[*cell](cx, x.to, &methodAdd)
 		to.add(cx, x.n)
 		cx.Leave()
 		x.ret = self.(*cell).add(cx, -x.n)
@@ -81,7 +82,7 @@ func init() {
 
 // cellOp is a request of a client with its answer.
 type cellOp struct {
-	method *exec.Method
+	method *activation.Method
 	i, j   int
 	n, ret int64
 	failed bool
@@ -134,7 +135,7 @@ func runCells(seed uint64, clients, cells, events int, rec trace.Recorder, state
 			rng := rand.New(rand.NewPCG(seed, uint64(id)))
 			for range events / clients {
 				op := &cellOp{i: rng.IntN(cells), n: int64(rng.IntN(20))}
-				op.method = [...]*exec.Method{&methodGet, &methodAdd, &methodPay, &methodPay}[rng.IntN(4)]
+				op.method = [...]*activation.Method{&methodGet, &methodAdd, &methodPay, &methodPay}[rng.IntN(4)]
 				for op.j = op.i; op.j == op.i; {
 					op.j = rng.IntN(cells)
 				}

@@ -539,6 +539,9 @@ func (x *depotCloseArgs) Decode(d *aeonrt.Decoder) {
 
 // AeonCreateDepot makes a new actor as a part of the current event.
 func AeonCreateDepot(cx *aeonrt.Cx) DepotRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return DepotRef{aeonrt.CreateRemote(cx, &AeonClassDepot, &depotNewArgs{})}
+	}
 	self := aeonrt.New[*Depot](cx, &AeonClassDepot)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -952,6 +955,9 @@ func (r PalletRef) Compare(other PalletRef) int { return r.Ref.CompareKey(other.
 
 // AeonCreatePallet makes a new actor as a part of the current event.
 func AeonCreatePallet(cx *aeonrt.Cx, l string) PalletRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return PalletRef{aeonrt.CreateRemote(cx, &AeonClassPallet, &palletNewArgs{l: l})}
+	}
 	self := aeonrt.New[*Pallet](cx, &AeonClassPallet)
 	self.construct(cx, l)
 	aeonrt.Constructed(cx)
@@ -1022,6 +1028,7 @@ var methodPalletNew = aeonrt.Method{
 func init() {
 	AeonClassDepot.New = func() aeonrt.Object { return &Depot{Rows: aeonrt.NewTable(&tableDepotRows)} }
 	AeonClassDepot.Methods = []*aeonrt.Method{&methodDepotFill, &methodDepotTake, &methodDepotContent, &methodDepotPack, &methodDepotAdopt, &methodDepotClose}
+	AeonClassDepot.Ctor = &methodDepotNew
 	AeonClassDepot.Construct = &methodDepotNew
 	methodDepotFill.NewArgs = func() aeonrt.Args { return new(depotFillArgs) }
 	methodDepotFill.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1062,6 +1069,7 @@ func init() {
 	}
 	AeonClassPallet.New = func() aeonrt.Object { return new(Pallet) }
 	AeonClassPallet.Methods = []*aeonrt.Method{}
+	AeonClassPallet.Ctor = &methodPalletNew
 	methodPalletNew.NewArgs = func() aeonrt.Args { return new(palletNewArgs) }
 	methodPalletNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*palletNewArgs)

@@ -1299,6 +1299,9 @@ func (x *shopBookArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = aeonrt.GetOpt(d
 
 // AeonCreateShop makes a new actor as a part of the current event.
 func AeonCreateShop(cx *aeonrt.Cx) ShopRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return ShopRef{aeonrt.CreateRemote(cx, &AeonClassShop, &shopNewArgs{})}
+	}
 	self := aeonrt.New[*Shop](cx, &AeonClassShop)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -1813,6 +1816,9 @@ func (x *cartDropArgs) Decode(d *aeonrt.Decoder) {
 
 // AeonCreateCart makes a new actor as a part of the current event.
 func AeonCreateCart(cx *aeonrt.Cx, o string) CartRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return CartRef{aeonrt.CreateRemote(cx, &AeonClassCart, &cartNewArgs{o: o})}
+	}
 	self := aeonrt.New[*Cart](cx, &AeonClassCart)
 	self.construct(cx, o)
 	aeonrt.Constructed(cx)
@@ -1927,20 +1933,24 @@ var methodCartNew = aeonrt.Method{
 }
 
 func init() {
+	methodEarSaid.NewArgs = func() aeonrt.Args { return new(earSaidArgs) }
 	methodEarSaid.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		x := args.(*earSaidArgs)
 		self.(*Ear).said(cl, x.number, x.text, x.about.Share())
 	}
+	methodEarGreeted.NewArgs = func() aeonrt.Args { return new(earGreetedArgs) }
 	methodEarGreeted.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		x := args.(*earGreetedArgs)
 		self.(*Ear).greeted(cl, x.by, x.shop)
 	}
+	methodEyeSaw.NewArgs = func() aeonrt.Args { return new(eyeSawArgs) }
 	methodEyeSaw.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		x := args.(*eyeSawArgs)
 		self.(*Eye).saw(cl, x.e.Share())
 	}
 	AeonClassShop.New = func() aeonrt.Object { return new(Shop) }
 	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopListen, &methodShopSay, &methodShopGreet, &methodShopLook, &methodShopListeners, &methodShopLater, &methodShopAudit, &methodShopBook}
+	AeonClassShop.Ctor = &methodShopNew
 	AeonClassShop.Construct = &methodShopNew
 	methodShopPut.NewArgs = func() aeonrt.Args { return new(shopPutArgs) }
 	methodShopPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -2049,6 +2059,7 @@ func init() {
 	}
 	AeonClassCart.New = func() aeonrt.Object { return new(Cart) }
 	AeonClassCart.Methods = []*aeonrt.Method{&methodCartAdd, &methodCartSum, &methodCartDrop}
+	AeonClassCart.Ctor = &methodCartNew
 	methodCartAdd.NewArgs = func() aeonrt.Args { return new(cartAddArgs) }
 	methodCartAdd.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*cartAddArgs)

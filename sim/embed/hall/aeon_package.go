@@ -1030,23 +1030,28 @@ var methodDesk_New = aeonrt.Method{
 }
 
 func init() {
+	methodGuest_Freed.NewArgs = func() aeonrt.Args { return new(guest_FreedArgs) }
 	methodGuest_Freed.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		x := args.(*guest_FreedArgs)
 		self.(*Guest_).freed(cl, x.seat.Share(), x.count, x.next)
 	}
+	methodGuest_Called.NewArgs = func() aeonrt.Args { return new(guest_CalledArgs) }
 	methodGuest_Called.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		x := args.(*guest_CalledArgs)
 		self.(*Guest_).called(cl, x.seats.Share(), x.hall)
 	}
+	methodGuest_Closing.NewArgs = func() aeonrt.Args { return new(guest_ClosingArgs) }
 	methodGuest_Closing.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		self.(*Guest_).closing(cl)
 	}
+	methodUsher_Heard.NewArgs = func() aeonrt.Args { return new(usher_HeardArgs) }
 	methodUsher_Heard.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		x := args.(*usher_HeardArgs)
 		self.(*Usher_).heard(cl, x.what, x.count)
 	}
 	AeonClassHall_.New = func() aeonrt.Object { return new(Hall_) }
 	AeonClassHall_.Methods = []*aeonrt.Method{&methodHall_Wait, &methodHall_Hire, &methodHall_Visit, &methodHall_All, &methodHall_Guests, &methodHall_Leave, &methodHall_Release, &methodHall_Revoke, &methodHall_Call, &methodHall_Told, &methodHall_Hold, &methodHall_Expire, &methodHall_Holding, &methodHall_Close, &methodHall_Say, &methodHall_Spoil, &methodHall_Fail, &methodHall_Both, &methodHall_Mark, &methodHall_Note}
+	AeonClassHall_.Ctor = &methodHall_New
 	AeonClassHall_.Construct = &methodHall_New
 	methodHall_Wait.NewArgs = func() aeonrt.Args { return new(hall_WaitArgs) }
 	methodHall_Wait.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1149,6 +1154,7 @@ func init() {
 	}
 	AeonClassDesk_.New = func() aeonrt.Object { return new(Desk_) }
 	AeonClassDesk_.Methods = []*aeonrt.Method{&methodDesk_Serve, &methodDesk_Serves}
+	AeonClassDesk_.Ctor = &methodDesk_New
 	AeonClassDesk_.Construct = &methodDesk_New
 	methodDesk_Serve.NewArgs = func() aeonrt.Args { return new(desk_ServeArgs) }
 	methodDesk_Serve.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -854,6 +854,9 @@ func (x *AeonArgsAccountSteps) AeonResult() any { return x.ret }
 
 // AeonCreateAccount makes a new actor as a part of the current event.
 func AeonCreateAccount(cx *aeonrt.Cx, i int64, b int64, l LogRef) AccountRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return AccountRef{aeonrt.CreateRemote(cx, &AeonClassAccount, &accountNewArgs{i: i, b: b, l: l})}
+	}
 	self := aeonrt.New[*Account](cx, &AeonClassAccount)
 	self.construct(cx, i, b, l)
 	aeonrt.Constructed(cx)
@@ -1389,6 +1392,9 @@ func (x *AeonArgsVaultBalance) AeonResult() any { return x.ret }
 
 // AeonCreateVault makes a new actor as a part of the current event.
 func AeonCreateVault(cx *aeonrt.Cx) VaultRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return VaultRef{aeonrt.CreateRemote(cx, &AeonClassVault, &vaultNewArgs{})}
+	}
 	self := aeonrt.New[*Vault](cx, &AeonClassVault)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -1658,6 +1664,9 @@ func (x *AeonArgsLogWrong) AeonResult() any { return x.ret }
 
 // AeonCreateLog makes a new actor as a part of the current event.
 func AeonCreateLog(cx *aeonrt.Cx) LogRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return LogRef{aeonrt.CreateRemote(cx, &AeonClassLog, &logNewArgs{})}
+	}
 	self := aeonrt.New[*Log](cx, &AeonClassLog)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -1940,6 +1949,9 @@ func (x *AeonArgsTickerTicks) AeonResult() any { return x.ret }
 
 // AeonCreateTicker makes a new actor as a part of the current event.
 func AeonCreateTicker(cx *aeonrt.Cx) TickerRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return TickerRef{aeonrt.CreateRemote(cx, &AeonClassTicker, &tickerNewArgs{})}
+	}
 	self := aeonrt.New[*Ticker](cx, &AeonClassTicker)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -2231,6 +2243,9 @@ func (x *AeonArgsBankAudit) AeonResult() any { return x.ret }
 
 // AeonCreateBank makes a new actor as a part of the current event.
 func AeonCreateBank(cx *aeonrt.Cx) BankRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return BankRef{aeonrt.CreateRemote(cx, &AeonClassBank, &bankNewArgs{})}
+	}
 	self := aeonrt.New[*Bank](cx, &AeonClassBank)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -2346,6 +2361,7 @@ var methodBankNew = aeonrt.Method{
 func init() {
 	AeonClassAccount.New = func() aeonrt.Object { return new(Account) }
 	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountNote, &methodAccountApply, &methodAccountStep, &methodAccountAdd, &methodAccountTake, &AeonMethodAccountPay, &AeonMethodAccountLater, &methodAccountArrive, &AeonMethodAccountRelay, &methodAccountHop, &AeonMethodAccountSpin, &methodAccountSpin, &methodAccountWorth, &methodAccountLook, &AeonMethodAccountReceipts, &AeonMethodAccountSteps}
+	AeonClassAccount.Ctor = &methodAccountNew
 	methodAccountNote.NewArgs = func() aeonrt.Args { return new(accountNoteArgs) }
 	methodAccountNote.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Account).note(cx)
@@ -2456,6 +2472,7 @@ func init() {
 	}
 	AeonClassVault.New = func() aeonrt.Object { return new(Vault) }
 	AeonClassVault.Methods = []*aeonrt.Method{&AeonMethodVaultPut, &AeonMethodVaultClose, &AeonMethodVaultBalance}
+	AeonClassVault.Ctor = &methodVaultNew
 	AeonClassVault.Construct = &methodVaultNew
 	AeonMethodVaultPut.NewArgs = func() aeonrt.Args { return new(AeonArgsVaultPut) }
 	AeonMethodVaultPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -2486,6 +2503,7 @@ func init() {
 	}
 	AeonClassLog.New = func() aeonrt.Object { return new(Log) }
 	AeonClassLog.Methods = []*aeonrt.Method{&AeonMethodLogNote, &AeonMethodLogLast, &AeonMethodLogWrong}
+	AeonClassLog.Ctor = &methodLogNew
 	AeonClassLog.Construct = &methodLogNew
 	AeonMethodLogNote.NewArgs = func() aeonrt.Args { return new(AeonArgsLogNote) }
 	AeonMethodLogNote.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -2508,6 +2526,7 @@ func init() {
 	}
 	AeonClassTicker.New = func() aeonrt.Object { return new(Ticker) }
 	AeonClassTicker.Methods = []*aeonrt.Method{&AeonMethodTickerStart, &AeonMethodTickerTick, &AeonMethodTickerStop, &AeonMethodTickerTicks}
+	AeonClassTicker.Ctor = &methodTickerNew
 	AeonClassTicker.Construct = &methodTickerNew
 	AeonMethodTickerStart.NewArgs = func() aeonrt.Args { return new(AeonArgsTickerStart) }
 	AeonMethodTickerStart.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -2532,6 +2551,7 @@ func init() {
 	}
 	AeonClassBank.New = func() aeonrt.Object { return new(Bank) }
 	AeonClassBank.Methods = []*aeonrt.Method{&AeonMethodBankOpen, &AeonMethodBankDump, &AeonMethodBankAudit}
+	AeonClassBank.Ctor = &methodBankNew
 	AeonClassBank.Construct = &methodBankNew
 	AeonMethodBankOpen.NewArgs = func() aeonrt.Args { return new(AeonArgsBankOpen) }
 	AeonMethodBankOpen.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -274,6 +274,9 @@ func (x *AeonArgsOfficeAll) AeonResult() any { return x.ret }
 
 // AeonCreateOffice makes a new actor as a part of the current event.
 func AeonCreateOffice(cx *aeonrt.Cx) OfficeRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return OfficeRef{aeonrt.CreateRemote(cx, &AeonClassOffice, &officeNewArgs{})}
+	}
 	self := aeonrt.New[*Office](cx, &AeonClassOffice)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
@@ -505,6 +508,7 @@ func init() {
 	AeonClassOffice.Calls = []*aeonrt.Method{&methodOfficeGoWriteThenSent, &methodOfficeGoWrite}
 	methodOfficeGoWriteThenSent.NewArgs = func() aeonrt.Args { return new(officeGoWriteThenSentArgs) }
 	methodOfficeGoWrite.NewArgs = func() aeonrt.Args { return new(officeGoWriteArgs) }
+	AeonClassOffice.Ctor = &methodOfficeNew
 	AeonClassOffice.Construct = &methodOfficeNew
 	AeonMethodOfficeSend.NewArgs = func() aeonrt.Args { return new(AeonArgsOfficeSend) }
 	AeonMethodOfficeSend.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

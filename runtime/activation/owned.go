@@ -1,15 +1,16 @@
-package exec
+package activation
 
 // Edges of ownership, which writes to fields that own actors move.
 
 import (
 	"slices"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // MoveEdges implements undo.Edges.
-func (cx *activation) MoveEdges(self *order.Self, old, v any) {
+func (cx *Activation) MoveEdges(self *order.Self, old, v any) {
 	p := order.HandleOf(self.Ref())
 	if o, n, ok := order.SingleRefs(old, v); ok {
 		if o != nil {
@@ -26,50 +27,72 @@ func (cx *activation) MoveEdges(self *order.Self, old, v any) {
 }
 
 // edge notes that p holds units more references to c.
-func (cx *activation) edge(p, c *order.Handle, units int) {
+func (cx *Activation) edge(p, c *order.Handle, units int) {
+	if c.Is(order.Elsewhere) {
+		if units > 0 && p.Shape.SelfRecursive && cx.Run.Host.UnitsAbroad(p.ID, c.ID) <= 0 {
+			cx.checkCycle(p, c)
+		}
+		cx.Run.ChangeAbroad(p, c, units)
+		return
+	}
 	cx.attach(c)
 	// The class graph has no cycles but loops, so that a cycle lies within one class.
 	if units > 0 && p.Shape.SelfRecursive && p.Shape == c.Shape {
 		cx.checkCycle(p, c)
 	}
-	cx.ev.ChangeEdge(p, c, units)
+	cx.Run.ChangeEdge(p, c, units)
 }
 
-const msgCycle = "ownership cycle: an actor would own itself"
+// MsgCycle is the fault of an event whose changes would close a cycle of ownership.
+const MsgCycle = "ownership cycle: an actor would own itself"
 
 // checkCycle faults if an edge p -> c would close a cycle in the instance graph, the
 // event's own changes included ([OWN]). It holds all of reach(c) for reading then (protocol
 // rule 8): otherwise another event might add the other half of a cycle meanwhile.
-func (cx *activation) checkCycle(p, c *order.Handle) {
-	ev := cx.ev
+func (cx *Activation) checkCycle(p, c *order.Handle) {
+	r := cx.Run
 	if p == c {
-		fault(msgCycle)
+		fault(MsgCycle)
 	}
-	if !ev.MayClose(p, c) {
-		return
+	switch {
+	case c.Is(order.Elsewhere):
+		cx.checkAbroad(p, []event.ActorID{c.ID})
+	case r.MayClose(p, c):
+		reach, abroad := cx.reach(c)
+		if slices.Contains(reach, p) {
+			fault(MsgCycle)
+		}
+		cx.checkAbroad(p, abroad)
 	}
+}
+
+// reach returns all that c reaches in this store, c among it, and what of that owns actors of other stores leads to. The event holds it for reading then.
+func (cx *Activation) reach(c *order.Handle) (reach []*order.Handle, abroad []event.ActorID) {
 	for {
-		reach := ev.Reachable(c)
+		reach = cx.Run.Reachable(c)
 		if !cx.holdAll(reach) {
 			continue // it may have changed before it was held
 		}
-		if slices.Contains(reach, p) {
-			fault(msgCycle)
+		if cx.Run.sys.Across == nil {
+			return reach, nil
 		}
-		return
+		for _, h := range reach {
+			abroad = append(abroad, cx.Run.OwnsAbroad(h)...)
+		}
+		return reach, abroad
 	}
 }
 
 // holdAll acquires every actor of the list for reading and reports whether all of
 // them were held before. If the entry does not cover them the attempt is withdrawn,
 // and the next one carries all of them.
-func (cx *activation) holdAll(list []*order.Handle) (held bool) {
-	ev := cx.ev
-	if held = ev.Carry(list); held {
+func (cx *Activation) holdAll(list []*order.Handle) (held bool) {
+	r := cx.Run
+	if held = r.Carry(list); held {
 		for _, h := range list {
-			ev.Respect(h)
-			cx.maxPos = max(cx.maxPos, h.LastPos) // whether there is a cycle depends on the last change
-			ev.traceRead(h)
+			r.Respect(h)
+			cx.MaxPos = max(cx.MaxPos, h.LastPos) // whether there is a cycle depends on the last change
+			r.NoteRead(h)
 		}
 		return true
 	}
@@ -78,6 +101,6 @@ func (cx *activation) holdAll(list []*order.Handle) (held bool) {
 			cx.hold(h, order.Read)
 		}
 	}
-	ev.Carried()
+	r.Carried()
 	return false
 }

@@ -1,15 +1,18 @@
-package exec
+package activation
 
 import (
-	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // Enter begins a sync call of m on target. It acquires the actor's lock in the
 // method's mode unless the event holds it. Null and a deleted actor are faults. ok is
-// false if target is on another host; on the one node there is now it never is.
+// false if target is in another store: then CallRemote makes the call.
 func Enter[T order.Object](cx *Cx, target order.Ref, m *Method) (self T, ok bool) {
-	return enter(cx, target, m).(T), true
+	if o := enter(cx, target, m); o != nil {
+		return o.(T), true
+	}
+	return self, false
 }
 
 // enter is what Enter does for all classes.
@@ -17,24 +20,27 @@ func Enter[T order.Object](cx *Cx, target order.Ref, m *Method) (self T, ok bool
 //go:noinline
 func enter(cx *Cx, target order.Ref, m *Method) order.Object {
 	h := order.HandleOf(target)
-	of(cx).enter(h, m, false)
+	if h != nil && h.Is(order.Elsewhere) {
+		return nil
+	}
+	Of(cx).enter(h, m, false)
 	return h.Object
 }
 
-func (cx *activation) enter(h *order.Handle, m *Method, async bool) {
+func (cx *Activation) enter(h *order.Handle, m *Method, async bool) {
 	if cx.spanned {
 		cx.called(h, m, async)
 	}
-	cx.access(h, m.Self, shapeOf(m.Class))
+	cx.access(h, m.Self, m.Shape())
 	cx.push(h, m)
 }
 
 // access returns when the event may touch h in mode, or unwinds: with a fault if h
 // is null or deleted, with a withdrawal if the entry does not cover it. c is the class that h
 // must have, nil if the caller does not know.
-func (cx *activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
+func (cx *Activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	if h == nil {
-		fault(msgNull)
+		fault(MsgNull)
 	}
 	if h.Is(order.Deleted | order.Away) {
 		cx.find(h, c)
@@ -43,9 +49,9 @@ func (cx *activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 		mode = order.Write // to run its constructor
 	}
 	cx.hold(h, mode)
-	cx.ev.Respect(h)
-	if h.LastPos > cx.maxPos {
-		cx.maxPos = h.LastPos // before any fault: a fault depends on the last write, too
+	cx.Run.Respect(h)
+	if h.LastPos > cx.MaxPos {
+		cx.MaxPos = h.LastPos // before any fault: a fault depends on the last write, too
 	}
 	st := h.State.Load()
 	if h.Layout != 0 && !h.Has(order.MarkUsed) {
@@ -54,8 +60,8 @@ func (cx *activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	if st&order.Unloaded != 0 {
 		cx.load(h)
 	}
-	if cx.ev.traced != nil {
-		cx.ev.traceRead(h)
+	if cx.Run.Traced != nil {
+		cx.Run.NoteRead(h)
 	}
 	// What another event has deleted counts once it has committed, so only now.
 	if st&(order.Deleted|order.Dying) != 0 {
@@ -67,18 +73,18 @@ func (cx *activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 }
 
 // find attaches h, or faults if it was deleted.
-func (cx *activation) find(h *order.Handle, c *order.Shape) {
+func (cx *Activation) find(h *order.Handle, c *order.Shape) {
 	cx.attach(h)
 	if h.Is(order.Deleted) {
-		cx.maxPos = max(cx.maxPos, h.LastPos) // final, as the deletion is
-		cx.ev.traceRead(h)
+		cx.MaxPos = max(cx.MaxPos, h.LastPos) // final, as the deletion is
+		cx.Run.NoteRead(h)
 		fault(h.Deleted(c))
 	}
 }
 
 // hold returns when the event holds h in mode, be h deleted or not, or unwinds with a
 // withdrawal.
-func (cx *activation) hold(h *order.Handle, mode order.Mode) {
+func (cx *Activation) hold(h *order.Handle, mode order.Mode) {
 	if len(cx.branches) > 0 {
 		cx.waitFor(order.AccessOf(h, mode))
 	}
@@ -86,48 +92,66 @@ func (cx *activation) hold(h *order.Handle, mode order.Mode) {
 		cx.holdRecorded(h, mode)
 		return
 	}
-	cx.ev.Attempt.Hold(h, mode)
+	cx.Run.Hold(h, mode)
 }
 
 // attach attaches h, unless it is, and unwinds the event if the store fails.
-func (cx *activation) attach(h *order.Handle) {
-	if h.Is(order.Away) {
-		if err := cx.ev.sys.host.Attach(h); err != nil {
+func (cx *Activation) attach(h *order.Handle) {
+	if h.Is(order.Away &^ order.Elsewhere) {
+		if err := cx.Run.Host.Attach(h); err != nil {
 			panic(err)
 		}
 	}
 }
 
 // load reads the state of h, unless it is in memory, and unwinds the event if the store fails.
-func (cx *activation) load(h *order.Handle) {
-	if err := cx.ev.sys.durable.Load(h); err != nil {
+func (cx *Activation) load(h *order.Handle) {
+	if err := cx.Run.sys.State.Load(h); err != nil {
 		panic(err)
 	}
 }
 
-// CallRemote calls m on an actor of another host. There is one host, so reaching it
-// is a bug of the caller: Enter has said that the actor is here.
-func CallRemote(_ *Cx, target order.Ref, m *Method, _ order.Args) {
-	assert.Unreachable("remote call of %v on %v in a system of one node", m, target)
-}
-
 // construct runs the constructor of a named actor in its first event, which holds it
 // for writing.
-func (cx *activation) construct(h *order.Handle) {
-	ev, c := cx.ev, classOf(h.Shape)
+func (cx *Activation) construct(h *order.Handle) {
+	c := ClassOf(h.Shape)
 	if c.New == nil || c.Construct == nil {
 		fault("class " + c.Name + " has no parameterless constructor: its actors cannot be named")
 	}
 	obj := c.New()
 	order.Bind(obj, h)
 	h.Object = obj
-	ev.Constructs(h)
+	cx.Run.Constructs(h)
 	if cx.spanned {
 		cx.called(h, c.Construct, false)
 	}
 	cx.push(h, c.Construct)
 	c.Construct.Run(&cx.Cx, obj, c.Construct.NewArgs())
 	cx.Leave()
+}
+
+// called records that the branch calls m on h.
+func (cx *Activation) called(h *order.Handle, m *Method, async bool) {
+	if h != nil {
+		cx.spans.Enter(len(cx.frames)+1, async, m.String(), h.Known(m.Shape()), cx.Run.sys.nanos())
+	}
+}
+
+// left records that the innermost call ends.
+//
+//go:noinline
+func (cx *Cx) left() {
+	if b := Of(cx).spans; b.At(len(cx.frames)) {
+		b.Leave(Of(cx).Run.sys.nanos())
+	}
+}
+
+// holdRecorded is hold for an event that is recorded.
+func (cx *Activation) holdRecorded(h *order.Handle, mode order.Mode) {
+	from := cx.Run.sys.nanos()
+	if cx.Run.Hold(h, mode) {
+		cx.spans.Waited(span.ForLocks, from, cx.Run.sys.nanos())
+	}
 }
 
 // New creates an actor of class c in the partition of the current one, and makes it
@@ -137,25 +161,32 @@ func New[T order.Object](cx *Cx, c *Class) T {
 }
 
 //go:noinline
-func create(cx *Cx, c *Class) order.Object { return of(cx).newActor(&c.Shape).Object }
+func create(cx *Cx, c *Class) order.Object { return Of(cx).newActor(&c.Shape).Object }
 
 // Constructed ends the construction that New began.
 func Constructed(cx *Cx) { cx.Leave() }
 
-func (cx *activation) newActor(c *order.Shape) *order.Handle {
-	ev := cx.ev
-	p := ev.birth
-	if len(cx.frames) > 0 {
+func (cx *Activation) newActor(c *order.Shape) *order.Handle {
+	r := cx.Run
+	p := r.Birth
+	switch {
+	case cx.spread:
+		p = cx.birth
+	case len(cx.frames) > 0:
 		p = cx.this().ID.Birth
 	}
-	block := &ev.serials
-	if ev.sys.scheduler != nil { // blocks stay with pooled objects, which the collector takes at any time
+	block := &r.serials
+	if r.sys.Scheduler != nil { // blocks stay with pooled objects, which the collector takes at any time
 		block = nil
 	}
-	h := ev.sys.host.NewHandle(c, ev.sys.ids.Next(block, p), order.Fresh)
+	h := r.Host.NewHandle(c, r.sys.IDs.Next(block, p), order.Fresh)
 	h.Object = c.New()
 	order.Bind(h.Object, h)
-	ev.Creates(h)
+	r.Creates(h)
+	if r.Wide != nil {
+		r.sys.State.Announce(h)
+		r.Announce(h)
+	}
 	cx.push(h, nil)
 	return h
 }
@@ -164,16 +195,20 @@ func (cx *activation) newActor(c *order.Shape) *order.Handle {
 // sub-events to it dead letters.
 func Delete(cx *Cx, target order.Ref) {
 	h := order.HandleOf(target)
-	of(cx).access(h, order.Write, nil)
+	if h != nil && h.Is(order.Elsewhere) {
+		Of(cx).callRemote(h, &MethodDelete, nil)
+		return
+	}
+	Of(cx).access(h, order.Write, nil)
 	if h.Is(order.Dying) { // by the constructor that has just run
 		fault(h.Deleted(nil))
 	}
-	of(cx).ev.Delete(h)
+	Of(cx).Run.Delete(h)
 }
 
-// methodDelete deletes its target.
-var methodDelete = Method{Name: "delete", Signature: "()", Effects: order.Effects{Self: order.Write}}
+// MethodDelete deletes its target. It belongs to no class.
+var MethodDelete = Method{Name: "delete", Signature: "()", Effects: order.Effects{Self: order.Write}}
 
 func init() {
-	methodDelete.Run = func(cx *Cx, _ any, _ order.Args) { Delete(cx, order.RefOf(of(cx).this())) }
+	MethodDelete.Run = func(cx *Cx, _ any, _ order.Args) { Delete(cx, order.RefOf(Of(cx).this())) }
 }

@@ -1,0 +1,131 @@
+package across
+
+import (
+	"github.com/aeon-lang/aeon/runtime/commit"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Network carries messages between stores, in sessions as package commit has them.
+type Network interface {
+	// Send puts m under way to a store, perhaps the sender itself. It neither waits nor fails: what is lost is lost with the session. m is not changed
+	// afterwards.
+	Send(to event.StoreID, m *Message)
+}
+
+// Kind says what one store tells another.
+type Kind uint8
+
+// The messages. Comments name the fields that are set besides Kind. The kinds are numbered for ever: they are on the wire.
+const (
+	// Order: a home has store 0 order an attempt. Fields: Name, Home, Method, Parts, without that of the home.
+	Order Kind = iota + 1
+	// Turn: store 0 gives a home its place in the order. Fields: Name, Number.
+	Turn
+	// Take: store 0 gives a store its part of an attempt. Fields: Name, Home, Method, Number, Wanted.
+	Take
+	// Taken: a store has taken its part. Fields: Name.
+	Taken
+	// Called: the attempt calls a method of an actor of the addressee; or of any store, if a part calls its home. Fields: Name, Call.
+	Called
+	// Returned: the call of the other store that is not answered yet has ended. Fields: Name, Reply.
+	Returned
+	// Commit is between the machines of package commit. Fields: Commit, Early, Claim.
+	Commit
+	// Ask is a question outside of events. Fields: Number, which names it, Question.
+	Ask
+	// Answer answers it. Fields: Number, Question.
+	Answer
+	// Let says what becomes of callbacks that the addressee holds. Fields: Number, Yes: they run.
+	Let
+	// Ended is how a chain has ended that an event of the addressee has begun. Fields: Chain, Reply: Failed or Result.
+	Ended
+)
+
+// Message is what one store tells another, as plain data.
+type Message struct {
+	Kind     Kind
+	Yes      bool
+	Early    bool // of a decision: the home has not heard that the addressee has taken its part
+	Name     commit.Name
+	Home     event.StoreID
+	Method   string // of the event, as Local names it
+	Number   uint64
+	Chain    Chain // of an Order or a Take: that the event is a step of
+	Parts    []order.Part
+	Wanted   []order.Wanted
+	Call     *Call
+	Reply    *Reply
+	Commit   commit.Message
+	Claim    order.Wanted // a part was dropped that did not cover this actor
+	Question *Question
+}
+
+// Chain is the chain of tail calls that an event belongs to, or would begin.
+type Chain struct {
+	First event.EventID
+	Store event.StoreID // that waits for the end
+	Waits bool          // it does
+}
+
+// Call is a call of a method of an actor.
+type Call struct {
+	Target event.ActorID // or a whole partition, for an actor that is to be made there
+	Method string
+	Args   []byte // package codec
+	Run    Run
+	// Strict: the callee reports at once if what has been written could not be stored, and not by a vote that has the event withdrawn.
+	Strict bool
+	// Lines are what the caller has issued since its own call began, of what its home issues.
+	Lines []Line
+}
+
+// Run is what moves with the thread of control of an event.
+type Run struct {
+	Depth  int    // of calls
+	Fuel   int64  // that is left
+	Random uint64 // state of the random numbers, 0: not seeded yet
+	Now    int64  // time of the event in nanoseconds since 1970, 0: not asked for yet
+}
+
+// Reply is how a call has ended.
+type Reply struct {
+	// Failed, if not nil, has ended the event.
+	Failed *event.AbortError
+	// Withdrawn: the attempt does not cover an actor. The next one is to enter with Claim.
+	Withdrawn bool
+	Refused   bool // by a queue: the store that replies drops its part
+	Claim     order.Wanted
+	Kept      event.ActorID // a chain keeps it: the next attempt is to wait for that
+	Result    []byte        // package codec
+	Made      event.ActorID // the new actor, if a constructor was called
+	Run       Run
+	Goes      bool   // a tail call follows the event, from the store that replies
+	Wrote     bool   // the attempt has changed something in the store that replies
+	Lines     []Line // that the callee has issued, and has not told yet
+}
+
+// Line is something that happens at the home when the event has committed, in program order: a line of output or of the log, a callback.
+type Line struct {
+	Log    bool
+	Text   string
+	Issuer event.ActorID
+	Object uint64 // of a callback: the client object
+	Method string
+	Args   []byte
+}
+
+// Question is about an actor, and then its answer; or it has callbacks held.
+type Question struct {
+	// Lines are callbacks for clients of the addressee: they get their places, and wait for a Let with the Number.
+	Lines  []Line
+	Number uint64 // among all of From
+	From   event.StoreID
+	// Kept is an actor that a chain keeps: the answer comes when it has left.
+	Kept event.ActorID
+	// Class and Name: which actor has the name? It is made if there is none.
+	Class, Name string
+	// Actor has the name; or it is asked how it is called.
+	Actor event.ActorID
+	Label string // as order.Handle.Label
+}

@@ -1,0 +1,186 @@
+package across
+
+import (
+	"github.com/aeon-lang/aeon/runtime/commit"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Proxy runs the code of a part.
+type Proxy interface {
+	// Run makes a call in the calling goroutine.
+	Run(*Call) *Reply
+	// Write is commit.Write. It returns when the row is durable; false: what the attempt has written cannot be stored, or the store has failed.
+	Write() bool
+	// Confirm is commit.Confirm. It returns when all that the attempt has seen is durable; false: the store has failed.
+	Confirm() bool
+	// Undo takes back what the attempt has written. It holds its locks.
+	Undo()
+	// Apply is commit.Apply: when it returns the writes have their place in the journal, and the locks are released. What it returns waits until that
+	// is durable; false: the store has failed.
+	Apply() (durable func() bool)
+	// Ended says that the part is over, and has released its locks.
+	Ended()
+}
+
+// Part is what an attempt of another store's event has here.
+type Part struct {
+	s       *Store
+	name    commit.Name
+	home    event.StoreID
+	Chain   Chain // that the event is a step of, or would begin
+	proxy   Proxy
+	attempt *order.Attempt
+	token   uint32
+
+	inbox []delivery // guarded by the mutex of the attempt
+
+	// Guarded by the mutex of the Store.
+	claim   order.Wanted // that a queue has found not to be covered
+	running bool         // a call
+	over    bool         // dropped
+	jobs    []func()
+	busy    bool // a worker does the jobs
+}
+
+// Name names the attempt.
+func (p *Part) Name() commit.Name { return p.name }
+
+// Home returns the store of the attempt.
+func (p *Part) Home() event.StoreID { return p.home }
+
+// begin begins the part of an attempt, whose turn it is. Caller holds mu.
+func (s *Store) begin(m *Message) {
+	if s.early[m.Name] {
+		delete(s.early, m.Name)
+		return
+	}
+	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain}
+	p.proxy, p.attempt = s.cfg.Local.NewPart(p, m.Method)
+	s.parts[m.Name] = p
+	s.counts.Parts++
+	s.participant.Begin(m.Name, m.Home)
+	p.attempt.StartPart(m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
+	p.token = p.attempt.Token()
+	p.attempt.TakePart()
+	s.send(m.Home, &Message{Kind: Taken, Name: m.Name})
+}
+
+// refused drops a part that a queue has refused.
+func (p *Part) refused() {
+	s := p.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parts[p.name] == p {
+		p.claim, _ = p.attempt.Refused()
+		s.carryOut(s.participant.Drop(p.name, nil))
+	}
+}
+
+// deliver takes a message of the thread. Caller holds the mutex of the Store.
+func (p *Part) deliver(from event.StoreID, m *Message) {
+	if p.over {
+		return
+	}
+	if p.running {
+		p.attempt.Notify(p.token, func() { p.inbox = append(p.inbox, delivery{from, m}) })
+		return
+	}
+	p.running = true
+	p.s.counts.Calls++
+	p.s.cfg.Workers.Run(func() {
+		r := p.proxy.Run(m.Call)
+		s := p.s
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p.running = false
+		if p.over {
+			p.do(p.undo)
+			return
+		}
+		s.send(p.home, &Message{Kind: Returned, Name: p.name, Reply: r})
+	})
+}
+
+// do has a worker do a job of the part, after those before. Caller holds the mutex of the Store.
+func (p *Part) do(job func()) {
+	p.jobs = append(p.jobs, job)
+	if p.busy {
+		return
+	}
+	p.busy = true
+	p.s.cfg.Workers.Run(p.work)
+}
+
+func (p *Part) work() {
+	s := p.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(p.jobs) > 0 {
+		job := p.jobs[0]
+		p.jobs = p.jobs[1:]
+		s.mu.Unlock()
+		job()
+		s.mu.Lock()
+	}
+	p.busy = false
+}
+
+// told hands the machine what a job has done.
+func (p *Part) told(step func(commit.Name, []commit.Effect) []commit.Effect) {
+	s := p.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.carryOut(step(p.name, nil))
+}
+
+func (p *Part) write() {
+	if p.proxy.Write() {
+		p.told(p.s.participant.Prepared)
+		return
+	}
+	p.told(p.s.participant.Refuse)
+}
+
+func (p *Part) confirm() {
+	if p.proxy.Confirm() {
+		p.told(p.s.participant.Prepared)
+	}
+}
+
+func (p *Part) apply() {
+	durable := p.proxy.Apply()
+	p.gone()
+	if durable() {
+		p.told(p.s.participant.Applied)
+	}
+}
+
+// drop ends a part that has not committed. Caller holds the mutex of the Store.
+func (p *Part) drop() {
+	p.over = true
+	p.attempt.Abandon()
+	if !p.running {
+		p.do(p.undo)
+	}
+}
+
+func (p *Part) undo() {
+	p.proxy.Undo()
+	p.end(true)
+}
+
+// end releases the locks of the part.
+func (p *Part) end(withdrawn bool) {
+	p.attempt.EndPart(withdrawn)
+	p.gone()
+}
+
+// gone forgets the part, which holds nothing any more.
+func (p *Part) gone() {
+	s := p.s
+	s.mu.Lock()
+	delete(s.parts, p.name)
+	s.mu.Unlock()
+	p.proxy.Ended()
+}

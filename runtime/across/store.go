@@ -1,0 +1,319 @@
+package across
+
+import (
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/commit"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/sched"
+)
+
+// Config says what a Store works with. All fields are needed but Scheduler.
+type Config struct {
+	Store     event.StoreID
+	StoreOf   func(event.ActorID) event.StoreID
+	Network   Network
+	Local     Local
+	Number    func() uint64 // of attempts: it returns no number twice, in any start
+	Workers   *sched.Workers
+	Scheduler *sched.Scheduler
+}
+
+// Local is the system of the store.
+type Local interface {
+	// Method names the method of an attempt, as NewPart understands it, and the chain that its event is a step of.
+	Method(a *order.Attempt) (method string, c Chain)
+	// EndChain takes the end of a chain.
+	EndChain(Chain, *Reply)
+	// NewPart returns what runs the code of a part, with an attempt that has not been started; Handle finds its actors.
+	NewPart(p *Part, method string) (Proxy, *order.Attempt)
+	// Handle returns the handle of an actor of the store, attached.
+	Handle(event.ActorID) *order.Handle
+	// Answer answers a question, in place.
+	Answer(*Question)
+	// Let says what becomes of callbacks that another store has had held.
+	Let(from event.StoreID, number uint64, yes bool)
+	// Forget deletes the row of a decision that all have carried out.
+	Forget(commit.Name)
+}
+
+// Store is one store among several, in one start of it. Any goroutine may use it.
+type Store struct {
+	cfg Config
+
+	mu          sync.Mutex // guards what follows; taken before the mutexes of attempts
+	news        sched.Cond
+	home        commit.Home
+	participant commit.Participant
+	tries       map[commit.Name]*Try
+	attempts    map[*order.Attempt]*Try
+	parts       map[commit.Name]*Part
+	early       map[commit.Name]bool // attempts that are over before their parts have come
+	turns       order.Turns
+	given       map[event.StoreID]uint64 // by store 0: the last number of each store
+	asked       map[uint64]*Question     // that are not answered
+	questions   uint64
+	counts      Counts
+}
+
+// Counts are of one start.
+type Counts struct {
+	Wide      int64 // attempts that have entered with actors of other stores
+	Withdrawn int64 // of these
+	Calls     int64 // that other stores have made here
+	Parts     int64 // taken for other stores
+	Prepared  int64 // of these, with a row
+	Committed int64 // events of the store that others have taken part in
+}
+
+// Open opens the store, before any attempt is made.
+func Open(cfg Config) *Store {
+	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
+		early: make(map[commit.Name]bool), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*Question)}
+	s.news.Init(&s.mu, cfg.Scheduler)
+	return s
+}
+
+// Counts returns what has happened.
+func (s *Store) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts
+}
+
+// Open returns how many attempts, parts and decisions there are.
+func (s *Store) Open() (tries, parts, undone int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, undone = s.home.Open()
+	return len(s.tries), len(s.parts), undone
+}
+
+// StoreOf implements order.Above.
+func (s *Store) StoreOf(id event.ActorID) event.StoreID { return s.cfg.StoreOf(id) }
+
+// IsHere reports whether an actor is one of this store.
+func (s *Store) IsHere(id event.ActorID) bool { return s.cfg.StoreOf(id) == s.cfg.Store }
+
+// Order implements order.Above.
+func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) {
+	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), wrote: make(map[event.StoreID]bool)}
+	m := &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
+	m.Method, m.Chain = s.cfg.Local.Method(a)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Invariant: an attempt that enters again has left.
+	assert.That(s.attempts[a] == nil, "across: %v is ordered again", t.name)
+	s.tries[t.name], s.attempts[a] = t, t
+	s.counts.Wide++
+	s.home.Begin(t.name)
+	for i := range parts {
+		s.home.Touch(t.name, parts[i].Store)
+	}
+	s.send(0, m)
+}
+
+// Withdrawn implements order.Above.
+func (s *Store) Withdrawn(a *order.Attempt, token uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.attempts[a]
+	if t == nil || t.token != token {
+		return
+	}
+	out, ok := s.home.Withdraw(t.name, nil)
+	// Invariant: what has been decided stays.
+	assert.That(ok, "across: %v is withdrawn, and has been decided", t.name)
+	s.counts.Withdrawn++
+	s.carryOut(out)
+	s.forget(t)
+}
+
+// forget ends an attempt at its home. Caller holds mu.
+func (s *Store) forget(t *Try) {
+	delete(s.tries, t.name)
+	delete(s.attempts, t.attempt)
+}
+
+func (s *Store) send(to event.StoreID, m *Message) { s.cfg.Network.Send(to, m) }
+
+// Label implements order.Above.
+func (s *Store) Label(id event.ActorID) string {
+	return s.Ask(s.cfg.StoreOf(id), Question{Actor: id}).Label
+}
+
+// Receive takes a message. It waits for no lock of an actor.
+func (s *Store) Receive(from event.StoreID, m *Message) {
+	switch m.Kind {
+	case Ask:
+		q := *m.Question
+		s.cfg.Local.Answer(&q)
+		s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &q})
+		return
+	case Take:
+		for _, w := range m.Wanted {
+			if w.Actor.IsWholePartition() {
+				continue
+			}
+			s.cfg.Local.Handle(w.Actor) // reads the store, which is not to be done under the mutex
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch m.Kind {
+	case Order:
+		s.order(m)
+	case Turn:
+		s.turns.Take(m.Number, func() {
+			if t := s.tries[m.Name]; t != nil {
+				t.attempt.Take(t.token)
+			}
+		})
+	case Take:
+		s.turns.Take(m.Number, func() { s.begin(m) })
+	case Taken:
+		if t := s.tries[m.Name]; t != nil {
+			t.taken[from] = true
+			t.attempt.Taken(t.token)
+		}
+	case Called, Returned:
+		if t := s.tries[m.Name]; t != nil {
+			t.attempt.Notify(t.token, func() { t.inbox = append(t.inbox, delivery{from, m}) })
+		} else if p := s.parts[m.Name]; p != nil {
+			p.deliver(from, m)
+		}
+	case Commit:
+		s.commit(from, m)
+	case Let:
+		s.cfg.Local.Let(from, m.Number, m.Yes)
+	case Ended:
+		s.cfg.Local.EndChain(m.Chain, m.Reply)
+	case Answer:
+		*s.asked[m.Number] = *m.Question
+		delete(s.asked, m.Number)
+		s.news.Broadcast()
+	default:
+		assert.Unreachable("across: message %d", m.Kind)
+	}
+}
+
+// order is TOP: it gives each store concerned the next of its numbers. Caller holds mu.
+func (s *Store) order(m *Message) {
+	assert.That(s.cfg.Store == 0, "across: store %d is to order attempts", s.cfg.Store)
+	number := func(to event.StoreID) uint64 {
+		s.given[to]++
+		return s.given[to]
+	}
+	s.send(m.Home, &Message{Kind: Turn, Name: m.Name, Number: number(m.Home)})
+	for _, p := range m.Parts {
+		s.send(p.Store, &Message{Kind: Take, Name: m.Name, Home: m.Home, Method: m.Method, Chain: m.Chain, Number: number(p.Store), Wanted: p.Wanted})
+	}
+}
+
+// commit takes a message between the machines. Caller holds mu.
+func (s *Store) commit(from event.StoreID, m *Message) {
+	c := m.Commit
+	var out []commit.Effect
+	switch c.Kind {
+	case commit.Prepare:
+		out = s.participant.Prepare(from, c, nil)
+	case commit.Decision:
+		if p := s.parts[c.Name]; p == nil && m.Early && !c.Yes {
+			s.early[c.Name] = true
+			return
+		}
+		out = s.participant.Decided(from, c, nil)
+	case commit.Vote:
+		out = s.home.Voted(from, c, nil)
+	case commit.Done:
+		out = s.home.Done(from, c, nil)
+	case commit.Ask:
+		out = s.home.Asked(from, c, nil)
+	case commit.Dropped:
+		out = s.home.Dropped(from, c, nil)
+	default:
+		assert.Unreachable("across: %v", c.Kind)
+	}
+	s.carryOutFor(out, m.Claim)
+}
+
+// carryOut carries out what the machines say. Caller holds mu.
+func (s *Store) carryOut(list []commit.Effect) { s.carryOutFor(list, order.Wanted{}) }
+
+// carryOutFor is carryOut where a part may have been lost as it did not cover claim.
+func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
+	for _, f := range list {
+		t, p := s.tries[f.Name], s.parts[f.Name]
+		switch f.Act {
+		case commit.Send:
+			m := &Message{Kind: Commit, Name: f.Name, Commit: f.Message}
+			if t != nil {
+				m.Early = !t.taken[f.To]
+			}
+			if p != nil {
+				m.Claim = p.claim
+			}
+			s.send(f.To, m)
+		case commit.Decide, commit.Confirm:
+			if p != nil {
+				p.do(p.confirm)
+				break
+			}
+			t.attempt.Notify(t.token, func() { t.verdict = &Verdict{Keep: f.Keep, Stores: f.Stores} })
+		case commit.Withdraw:
+			t.Lost(claim)
+		case commit.Answer: // the event's own goroutine goes on by itself
+		case commit.Forget:
+			s.cfg.Workers.Run(func() { s.cfg.Local.Forget(f.Name) })
+		case commit.Write:
+			s.counts.Prepared++
+			p.do(p.write)
+		case commit.Apply:
+			p.do(p.apply)
+		case commit.Release:
+			p.do(func() { p.end(false) })
+		case commit.Drop:
+			p.drop()
+		default:
+			assert.Unreachable("across: %v", f.Act)
+		}
+	}
+}
+
+// Hold has another store give callbacks their places, and waits for that. Let says what becomes of them.
+func (s *Store) Hold(to event.StoreID, number uint64, list []Line) {
+	s.Ask(to, Question{Lines: list, Number: number, From: s.cfg.Store})
+}
+
+// Let says what becomes of callbacks that another store holds.
+func (s *Store) Let(to event.StoreID, number uint64, yes bool) {
+	s.send(to, &Message{Kind: Let, Number: number, Yes: yes})
+}
+
+// EndChain tells the store that waits for it how a chain has ended.
+func (s *Store) EndChain(c Chain, r *Reply) {
+	s.send(c.Store, &Message{Kind: Ended, Chain: c, Reply: r})
+}
+
+// Ask has another store answer a question, and waits.
+func (s *Store) Ask(to event.StoreID, q Question) Question {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.questions++
+	n := s.questions
+	answer := q
+	s.asked[n] = &answer
+	s.send(to, &Message{Kind: Ask, Number: n, Question: &q})
+	for s.asked[n] != nil {
+		s.news.Wait()
+	}
+	return answer
+}
+
+// Add adds other counts.
+func (c *Counts) Add(o Counts) {
+	c.Wide, c.Withdrawn, c.Calls, c.Parts = c.Wide+o.Wide, c.Withdrawn+o.Withdrawn, c.Calls+o.Calls, c.Parts+o.Parts
+	c.Prepared, c.Committed = c.Prepared+o.Prepared, c.Committed+o.Committed
+}

@@ -1,0 +1,103 @@
+package across
+
+import (
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// delivery is a Called or Returned that waits for the activation that it is for.
+type delivery struct {
+	from event.StoreID
+	m    *Message
+}
+
+// Caller is an activation that calls an actor of another store.
+type Caller interface {
+	// Serve makes a call here, within the activation that waits. At the home it returns nil if the target is in another store, for which the attempt
+	// is covered then; it may unwind.
+	Serve(*Call) *Reply
+	// Told takes what other activations have issued meanwhile, in program order.
+	Told([]Line)
+}
+
+// Call makes a call, of an actor of a store that the attempt is known to cover. It returns nil if the attempt is over: its code has to unwind.
+func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
+	s := t.s
+	s.mu.Lock()
+	touched := s.home.Touch(t.name, to)
+	if touched {
+		s.send(to, &Message{Kind: Called, Name: t.name, Call: c})
+	}
+	s.mu.Unlock()
+	var callers []event.StoreID // for which this home has passed calls on, innermost last
+	for touched {
+		d, ok := t.next()
+		if !ok {
+			return nil
+		}
+		if r := d.m.Reply; r != nil {
+			by.Told(r.Lines)
+			t.wrote[d.from] = t.wrote[d.from] || r.Wrote
+			n := len(callers)
+			if n == 0 || r.Withdrawn {
+				return r
+			}
+			back := callers[n-1]
+			callers = callers[:n-1]
+			t.reply(back, r)
+			continue
+		}
+		by.Told(d.m.Call.Lines)
+		if r := by.Serve(d.m.Call); r != nil {
+			t.reply(d.from, r)
+			continue
+		}
+		pass := *d.m.Call
+		pass.Lines = nil
+		on := s.cfg.StoreOf(pass.Target)
+		callers = append(callers, d.from)
+		s.mu.Lock()
+		if touched = s.home.Touch(t.name, on); touched {
+			s.send(on, &Message{Kind: Called, Name: t.name, Call: &pass})
+		}
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// reply answers a call that a part has made. What other activations have issued has been told.
+func (t *Try) reply(to event.StoreID, r *Reply) {
+	back := *r
+	back.Lines = nil
+	t.s.send(to, &Message{Kind: Returned, Name: t.name, Reply: &back})
+}
+
+// next waits for the next message of the thread; false: the attempt is over.
+func (t *Try) next() (d delivery, ok bool) { return next(t.attempt, &t.inbox) }
+
+// next takes the first message of an inbox that the mutex of a guards.
+func next(a *order.Attempt, inbox *[]delivery) (d delivery, ok bool) {
+	ok = a.AwaitNews(func() bool {
+		if len(*inbox) == 0 {
+			return false
+		}
+		d, *inbox = (*inbox)[0], (*inbox)[1:]
+		return true
+	})
+	return d, ok
+}
+
+// Call makes a call of an actor of another store by way of the home. It returns nil if the part is over.
+func (p *Part) Call(c *Call, by Caller) *Reply {
+	p.s.send(p.home, &Message{Kind: Called, Name: p.name, Call: c})
+	for {
+		d, ok := next(p.attempt, &p.inbox)
+		switch {
+		case !ok:
+			return nil
+		case d.m.Reply != nil:
+			return d.m.Reply
+		}
+		p.s.send(p.home, &Message{Kind: Returned, Name: p.name, Reply: by.Serve(d.m.Call)})
+	}
+}

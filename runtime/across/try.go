@@ -1,0 +1,98 @@
+package across
+
+import (
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/commit"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Try is an attempt at its home.
+type Try struct {
+	s       *Store
+	name    commit.Name
+	attempt *order.Attempt
+	token   uint32
+	taken   map[event.StoreID]bool // parts; guarded by the mutex of the Store
+	wrote   map[event.StoreID]bool // of the goroutine of the event
+	inbox   []delivery             // guarded by the mutex of the attempt, as is verdict
+	verdict *Verdict
+}
+
+// Verdict is how an attempt that all stores have voted for is to be decided.
+type Verdict struct {
+	Keep   bool            // the batch of the event needs a row of the decision
+	Stores []event.StoreID // that the row names
+}
+
+// Name names the attempt.
+func (t *Try) Name() commit.Name { return t.name }
+
+// Covers reports whether the attempt has a part in a store. Whether that covers an actor is for the store to say: it has those, too, that the attempt
+// has created there.
+func (t *Try) Covers(store event.StoreID) bool {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	return t.taken[store]
+}
+
+// TryOf returns the attempt, which has entered with parts in other stores.
+func (s *Store) TryOf(a *order.Attempt) *Try {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.attempts[a]
+}
+
+// Wrote says how much of what an attempt has done in other stores is to be committed.
+type Wrote uint8
+
+const (
+	Nothing Wrote = iota // it has aborted
+	Changes              // what it has changed: stores in which it has only read may release their locks with their votes
+	All                  // all stores hold their locks until the decision, as nothing of other events may be seen before that
+)
+
+// End is [PREPARE] and waits for the votes; here says whether the event has written in this store. If it returns nil the attempt is to be withdrawn.
+func (t *Try) End(here bool, there Wrote) *Verdict {
+	s := t.s
+	s.mu.Lock()
+	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool { return there == All || there == Changes && t.wrote[p] }, nil))
+	s.mu.Unlock()
+	if !t.attempt.AwaitNews(func() bool { return t.verdict != nil }) { // though the verdict may have come meanwhile
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		out, ok := s.home.Withdraw(t.name, nil)
+		if ok {
+			s.carryOut(out)
+			return nil
+		}
+	}
+	// Invariant: an attempt that cannot be withdrawn any more has a verdict.
+	assert.That(t.verdict != nil, "across: %v is being decided, and has no verdict", t.name)
+	return t.verdict
+}
+
+// Lost ends the attempt, of which another store has lost its part, perhaps as that did not cover an actor.
+func (t *Try) Lost(claim order.Wanted) {
+	if claim.Actor.IsNull() {
+		t.attempt.Break(t.token, nil, order.NoAccess)
+		return
+	}
+	t.attempt.Break(t.token, t.s.cfg.Local.Handle(claim.Actor), claim.Mode)
+}
+
+// Leave ends the attempt at its home, before its object is used again: its decision has its place in the journal.
+func (t *Try) Leave() {
+	s := t.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.Committed++
+	s.forget(t)
+}
+
+// Decided is [DECIDE]: the decision of an attempt is durable.
+func (s *Store) Decided(name commit.Name) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.carryOut(s.home.Decided(name, nil))
+}

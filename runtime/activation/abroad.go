@@ -1,0 +1,281 @@
+package activation
+
+import (
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/callpath"
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Wide is what a run has whose attempt touches several stores.
+type Wide struct {
+	Try    *across.Try   // at the home of the event
+	Part   *across.Part  // elsewhere
+	Strict bool          // see across.Call
+	Kept   event.ActorID // for which the next attempt has to wait
+	Goes   bool          // a tail call follows the event, from another store
+}
+
+// IsPart reports whether code runs here for an event of another store.
+func (r *Run) IsPart() bool { return r.Wide != nil && r.Wide.Part != nil }
+
+// ServePart makes a call for the event of another store, outside of all other calls.
+func (r *Run) ServePart(c *across.Call) *across.Reply {
+	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}
+	cx.log.Edges = cx
+	r.Wide.Strict = c.Strict
+	reply, root := cx.reply(c, cx.body), &r.Root
+	root.log.Absorb(&cx.log)
+	root.Ops = append(root.Ops, cx.Ops...)
+	root.MaxPos = max(root.MaxPos, cx.MaxPos)
+	reply.Goes = root.GoesOn()
+	reply.Wrote = len(root.log.Entries()) > 0 || len(root.Ops) > 0 || r.ChangesOwnership() || len(r.Fresh) > 0
+	return reply
+}
+
+// failedElsewhere unwinds a branch whose call in another store has ended the event.
+type failedElsewhere struct{ err *event.AbortError }
+
+// Elsewhere reports whether the actor that is created next goes to another store: then CreateRemote creates it.
+func (cx *Cx) Elsewhere() bool { return cx.spread && cx.elsewhere() }
+
+//go:noinline
+func (cx *Cx) elsewhere() bool {
+	a := Of(cx)
+	s := a.Run.sys
+	a.birth = s.AnyPartition(a.Run.ID, a.made)
+	a.made++
+	return !s.Across.IsHere(event.ActorID{Birth: a.birth})
+}
+
+// AnyPartition draws a partition for the n-th actor that an event creates.
+func (s *System) AnyPartition(id event.EventID, n uint64) event.PartitionID {
+	return event.PartitionID(event.Mix(id.Seed()^s.Seed^(n+1)*0x9e3779b97f4a7c15) % uint64(len(s.Host.Partitions)))
+}
+
+// CreateRemote creates an actor of class c in the store that Cx.Elsewhere has chosen; args are those of its constructor.
+//
+//go:noinline
+func CreateRemote(cx *Cx, c *Class, args order.Args) order.Ref {
+	a := Of(cx)
+	return a.Run.sys.State.Resolve(a.call(event.WholePartition(a.birth), c.Ctor, args).Made)
+}
+
+// CallRemote calls m on an actor of another store, and decodes the result into args.
+//
+//go:noinline
+func CallRemote(cx *Cx, target order.Ref, m *Method, args order.Args) {
+	Of(cx).callRemote(order.HandleOf(target), m, args)
+}
+
+func (cx *Activation) callRemote(h *order.Handle, m *Method, args order.Args) {
+	r := cx.call(h.ID, m, args)
+	if args != nil {
+		if err := codec.ReadResult(r.Result, cx.Run.sys.References, args); err != nil {
+			assert.Unreachable("activation: the result of %v cannot be read: %v", m, err)
+		}
+	}
+}
+
+// call has another store run m on an actor, or as the constructor of a new one.
+func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *across.Reply {
+	s, w := cx.Run.sys, cx.Run.Wide
+	if len(cx.frames)+cx.depth >= s.DepthMax {
+		cx.tooDeep()
+	}
+	if w == nil || w.Part == nil && !w.Try.Covers(s.Across.StoreOf(target)) {
+		cx.missing(target, m)
+	}
+	c := &across.Call{Target: target, Method: m.Path(), Run: cx.moving(), Strict: w.Strict}
+	if args != nil {
+		c.Args = codec.AppendArgs(nil, new(codec.Encoder), args)
+	}
+	var r *across.Reply
+	if w.Part != nil {
+		c.Lines = cx.takeLines()
+		r = w.Part.Call(c, cx)
+	} else {
+		r = w.Try.Call(s.Across.StoreOf(target), c, cx)
+	}
+	switch {
+	case r == nil:
+		panic(order.Withdrawal{})
+	case !r.Kept.IsNull():
+		w.Kept = r.Kept
+		w.Try.Lost(order.Wanted{})
+		panic(order.Withdrawal{})
+	case r.Refused:
+		w.Try.Lost(r.Claim)
+		panic(order.Withdrawal{})
+	case r.Withdrawn:
+		order.Missing(s.State.Handle(r.Claim.Actor), r.Claim.Mode, r.Claim.Tree)
+	}
+	cx.move(r.Run)
+	w.Goes = w.Goes || r.Goes
+	if r.Failed != nil {
+		panic(failedElsewhere{r.Failed})
+	}
+	return r
+}
+
+// missing unwinds the attempt, which has no part in the store of a target.
+func (cx *Activation) missing(target event.ActorID, m *Method) {
+	h := cx.Run.sys.State.Handle(target)
+	if target.IsWholePartition() {
+		order.Missing(h, order.NoAccess, false)
+	}
+	order.Missing(h, max(m.Self, order.Read), m.Below != order.None) // a method that reads nothing learns that there is the actor
+}
+
+// moving returns what moves with the thread of control to another activation; move takes it back.
+func (cx *Activation) moving() across.Run {
+	return across.Run{Depth: len(cx.frames) + cx.depth, Fuel: cx.fuel + cx.tank, Random: cx.random, Now: cx.Run.now}
+}
+
+func (cx *Activation) move(r across.Run) {
+	cx.fill(r.Fuel)
+	cx.random = r.Random
+	if r.Now != 0 {
+		cx.Run.now = r.Now
+	}
+}
+
+// Serve implements across.Caller: another store calls while this activation waits.
+func (cx *Activation) Serve(c *across.Call) *across.Reply {
+	s, w := cx.Run.sys, cx.Run.Wide
+	if to := s.Across.StoreOf(c.Target); !s.Across.IsHere(c.Target) {
+		if !w.Try.Covers(to) {
+			cx.missing(c.Target, s.Method(c.Method))
+		}
+		return nil
+	}
+	depth := cx.depth
+	cx.depth = c.Run.Depth - len(cx.frames)
+	defer func() { cx.depth = depth }()
+	return cx.reply(c, cx.within)
+}
+
+// within makes a call in an activation that waits for the answer to another one.
+func (cx *Activation) within(h *order.Handle, m *Method, args order.Args) (out Outcome) {
+	outer, frames, done := len(callpath.Here()), len(cx.frames), false
+	defer func() {
+		if done {
+			return
+		}
+		p := recover()
+		if w, ok := p.(order.Withdrawal); p == nil || ok && cx.Run.Wide.Part == nil {
+			if p == nil {
+				return // runtime.Goexit
+			}
+			panic(w) // the home need not tell
+		}
+		out, _ = cx.caught(p)
+		cx.frames = cx.frames[:frames]
+		if e := out.Err; e != nil {
+			e.Path = e.Path[:max(0, len(e.Path)-outer)]
+		}
+	}()
+	if h == nil {
+		h = cx.newActor(&m.Class.Shape)
+		out.made = h
+	} else {
+		cx.enter(h, m, false)
+	}
+	m.Run(&cx.Cx, h.Object, args)
+	cx.Leave()
+	done = true
+	return out
+}
+
+// reply makes a call for another store.
+func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, order.Args) Outcome) *across.Reply {
+	run, m := cx.Run, cx.Run.sys.Method(c.Method)
+	cx.move(c.Run)
+	var args order.Args
+	if m.NewArgs != nil {
+		args = m.NewArgs()
+		if err := codec.ReadArgs(c.Args, run.sys.References, args); err != nil {
+			assert.Unreachable("activation: the arguments of %v cannot be read: %v", m, err)
+		}
+	}
+	r := &across.Reply{}
+	var h *order.Handle // nil: a new actor
+	if c.Target.IsWholePartition() {
+		cx.birth = c.Target.Birth
+	} else {
+		h = run.sys.State.Handle(c.Target)
+	}
+	if m == &methodReach {
+		do = func(*order.Handle, *Method, order.Args) Outcome { return cx.found(args.(*reachArgs)) }
+	}
+	switch out := do(h, m, args); out.Kind {
+	case Ended:
+		if h == nil {
+			r.Made = out.made.ID
+		}
+		if args != nil {
+			r.Result = codec.AppendResult(nil, new(codec.Encoder), args)
+		}
+	case Withdrawn:
+		r.Withdrawn, r.Claim = true, out.Withdrawal.Claim()
+		r.Claim.Mode = max(r.Claim.Mode, order.Read)
+		if k := out.Withdrawal.Kept; k != nil {
+			r.Kept = k.Actor()
+		}
+		if claim, refused := run.Refused(); refused && run.Wide.Part != nil {
+			r.Refused, r.Claim = true, claim
+		}
+		r.Refused = r.Refused || run.Moved()
+	default:
+		r.Failed = out.Err
+	}
+	r.Run = cx.moving()
+	if run.Wide.Part != nil {
+		r.Lines = cx.takeLines()
+	}
+	return r
+}
+
+// takeLines takes from what the activation has issued that which its home issues.
+func (cx *Activation) takeLines() (list []across.Line) {
+	kept := cx.Ops[:0]
+	for i := range cx.Ops {
+		switch o := &cx.Ops[i]; o.Kind {
+		case OpPrint, OpLog:
+			list = append(list, across.Line{Log: o.Kind == OpLog, Text: o.Name, Issuer: o.Issuer.ID})
+		case OpCallback:
+			if o.Timer != nil {
+				kept = append(kept, *o)
+				continue
+			}
+			list = append(list, o.Line())
+		default:
+			kept = append(kept, *o)
+		}
+	}
+	clear(cx.Ops[len(kept):])
+	cx.Ops = kept
+	return list
+}
+
+// Told implements across.Caller.
+func (cx *Activation) Told(list []across.Line) {
+	for _, l := range list {
+		o := Op{Kind: OpPrint, Name: l.Text, Issuer: cx.Run.sys.State.Handle(l.Issuer)}
+		switch {
+		case l.Log:
+			o.Kind = OpLog
+		case l.Object != 0:
+			o.Kind = OpCallback
+			o.Object, o.Call, o.Args = cx.Run.sys.ReadLine(&l)
+		}
+		cx.Ops = append(cx.Ops, o)
+	}
+}
+
+// Line returns a callback as other stores get it.
+func (o *Op) Line() across.Line {
+	return across.Line{Object: o.Object.Stored(), Method: o.Call.Path(), Args: codec.AppendArgs(nil, new(codec.Encoder), o.Args), Issuer: o.Issuer.ID}
+}

@@ -1,0 +1,111 @@
+package activation
+
+import (
+	"unsafe"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Method describes one method of an actor class. There is one per method, a
+// package-level variable. Run and what Effects name as such are to be set in init.
+type Method struct {
+	Class     *Class
+	Name      string
+	Signature string   // its types, as the schema of a store has them; package codegen says how it is written
+	Params    []string // their names
+	Doc       string   // the comment before its declaration
+	Internal  bool     // no door shows it
+	Index     int
+	order.Effects
+
+	// Go: calls of the method are calls of a Go function. It has neither Run nor Effects, and stands in Class.Calls.
+	Go *GoCall
+
+	Run     func(cx *Cx, self any, args order.Args)
+	NewArgs func() order.Args
+}
+
+// String returns Class.method.
+func (m *Method) String() string {
+	if m.Class == nil {
+		return m.Name
+	}
+	return m.Class.Name + "." + m.Name
+}
+
+// Path names the method to other stores.
+func (m *Method) Path() string {
+	if m.Class == nil {
+		return m.Name
+	}
+	return m.Class.Path() + "." + m.Name
+}
+
+// Shape returns the shape of the method's class, nil of none: deletions and timers are methods of no class.
+func (m *Method) Shape() *order.Shape { return (*order.Shape)(unsafe.Pointer(m.Class)) }
+
+// GoCall says what a Method calls that stands for calls of a Go function, and no method of a program.
+type GoCall struct {
+	Function string  // as Go code writes it
+	Then     *Method // gets the failure of the last try; nil for none
+}
+
+// Class describes an actor class. There is one per class, a package-level
+// variable; Methods and Construct are to be set in init.
+type Class struct {
+	order.Shape // Invariant: first, so that a class is found from its shape
+
+	Doc     string // the comment before its declaration
+	Methods []*Method
+	Calls   []*Method // of Go functions, that its methods issue
+	Ctor    *Method   // the constructor, nil if there is none
+	// Construct is the parameterless constructor of a class whose actors can be
+	// named, nil if there is none.
+	Construct *Method
+	// Snapshot changes a copy of an actor's state into what snapshots contain of the actor; nil
+	// if that is the state itself. It assigns no field that is Owning, calls no actor, and
+	// follows from the state alone.
+	Snapshot func(cx *Cx, self any)
+}
+
+// ClassOf returns the class that a shape is part of. Every shape is part of one.
+func ClassOf(c *order.Shape) *Class { return (*Class)(unsafe.Pointer(c)) }
+
+// Namer is a Cx or a Client: both can look up a named actor.
+type Namer interface{ Namer() any } // a *System, which generated code is not to see
+
+// Named returns the actor of class c with the given name; the first event on it
+// runs its constructor.
+func Named(in Namer, c *Class, name string) order.Ref {
+	s := in.Namer().(*System)
+	if s.Across != nil {
+		if id := s.Host.FirstID(&c.Shape, name); !s.Across.IsHere(id) {
+			return s.State.Resolve(s.Across.Ask(s.Across.StoreOf(id), across.Question{Class: c.Path(), Name: name}).Actor)
+		}
+	}
+	return order.RefOf(s.Host.Named(&c.Shape, name))
+}
+
+// Methods returns methods by the names that other stores have for them: those of classes, and more, which have no class.
+func Methods(classes []*Class, more ...*Method) map[string]*Method {
+	list := append([]*Method{&MethodDelete, &methodReach}, more...)
+	for _, c := range classes {
+		list = append(append(list, c.Methods...), c.Ctor)
+	}
+	methods := make(map[string]*Method)
+	for _, m := range list {
+		if m != nil {
+			methods[m.Path()] = m
+		}
+	}
+	return methods
+}
+
+// Method returns the method that path has named.
+func (s *System) Method(path string) *Method {
+	m := s.Methods[path]
+	assert.That(m != nil, "activation: there is no method %s", path)
+	return m
+}

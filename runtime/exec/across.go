@@ -1,0 +1,301 @@
+package exec
+
+import (
+	"errors"
+	"slices"
+	"unsafe"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/commit"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/sched"
+)
+
+// Across says which of several stores a system has.
+type Across struct {
+	Store   event.StoreID
+	Of      func(event.PartitionID) event.StoreID // the store of a partition
+	Network across.Network
+	// Siblings are the systems of all stores, if they run in this process, on one clock; nil: they do not.
+	Siblings *Siblings
+	Spread   bool // new actors go to any partition, and not to that of their creator
+}
+
+// Siblings are systems of one process that wait for each other: what one has issued is live in all, and their timers fire in one order.
+type Siblings struct {
+	live    sched.Pending
+	systems []*System
+}
+
+// errWithdrawn says that an attempt over several stores, whose code has ended, is to be made again.
+var errWithdrawn = errors.New("withdrawn")
+
+func (s *System) openAcross(cfg *Across) {
+	if b := cfg.Siblings; b != nil {
+		s.live, b.systems = &b.live, append(b.systems, s)
+	}
+	s.clientMethods = make(map[string]*ClientMethod)
+	for _, c := range s.cfg.ClientClasses {
+		for _, m := range c.Methods {
+			m.path = c.Path() + "." + m.Name
+			s.clientMethods[m.path] = m
+		}
+	}
+	for p := range s.host.Partitions {
+		if cfg.Of(event.PartitionID(p)) == cfg.Store {
+			s.partitions = append(s.partitions, event.PartitionID(p))
+		}
+	}
+	s.doubts = s.partitions[0]
+	s.across = across.Open(across.Config{Store: cfg.Store, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
+		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler})
+	s.host.Join(s.across)
+	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.Methods(s.cfg.Classes, &methodFire), s, s.readCallback
+}
+
+// Across returns what the system is among several stores, nil if it has the only one.
+func (s *System) Across() *across.Store { return s.across }
+
+// isElsewhere returns what tells the actors of other stores, nil if there are none.
+func (s *System) isElsewhere() func(event.ActorID) bool {
+	if s.across == nil {
+		return nil
+	}
+	return func(id event.ActorID) bool { return !s.across.IsHere(id) }
+}
+
+// together returns the systems whose timers fire in one order.
+func (s *System) together() []*System {
+	if a := s.cfg.Across; a != nil && a.Siblings != nil {
+		return a.Siblings.systems
+	}
+	return []*System{s}
+}
+
+// partIndex is where the numbers of sub-events begin that an event issues in another store than its home, among all that it gives rise to: they are
+// 1 << 36 apart.
+const partIndex = 36
+
+// indexBase returns where the numbers of the event's sub-events begin.
+func (ev *Event) indexBase() int {
+	if ev.IsPart() {
+		return (int(ev.sys.cfg.Across.Store) + 1) << partIndex
+	}
+	return 0
+}
+
+// widen notes that the attempt has entered with actors of other stores.
+func (ev *Event) widen() {
+	if ev.Wide == nil {
+		ev.Wide = &activation.Wide{}
+	}
+	ev.Wide.Goes = false
+	ev.Wide.Try, ev.verdict = ev.sys.across.TryOf(&ev.Attempt), nil
+}
+
+// awaitKept waits until the chain has left the actor of another store that has ended the attempt before.
+func (ev *Event) awaitKept() {
+	if w := ev.Wide; w != nil && !w.Kept.IsNull() {
+		ev.sys.across.Ask(ev.sys.across.StoreOf(w.Kept), across.Question{Kept: w.Kept})
+		w.Kept = event.ActorID{}
+	}
+}
+
+// writes reports whether the commit of the event writes anything in this store.
+func (ev *Event) writes() bool {
+	return !ev.prep.Empty() || len(ev.Root.Ops) > 0 || ev.ChangesOwnership() || len(ev.Fresh) > 0 || ev.outSeq != 0 || ev.requested() != nil
+}
+
+// tells reports whether the event prints, or calls clients.
+func tells(ops []activation.Op) bool {
+	return slices.ContainsFunc(ops, func(o activation.Op) bool {
+		return o.Kind == activation.OpPrint || o.Kind == activation.OpLog || o.Kind == activation.OpCallback || o.Kind == activation.OpBranch && tells(o.Branch.Ops())
+	})
+}
+
+// vote asks the other stores for their votes. nil: the attempt is to be withdrawn. What an event tells has the order of the commits: no store may
+// let an event go on that follows this one, before it is told.
+func (ev *Event) vote(here bool, there across.Wrote) *across.Verdict {
+	if there == across.Changes && tells(ev.Root.Ops) {
+		there = across.All
+	}
+	w := ev.Wide
+	ev.verdict = w.Try.End(here, there)
+	w.Strict = w.Strict || ev.verdict == nil
+	return ev.verdict
+}
+
+// wideRow writes what the batch of the event has of the other stores: at its home the decision, elsewhere that it is not in doubt any more.
+func (ev *Event) wideRow(to *row.Writer) {
+	w := ev.Wide
+	if w.Part != nil {
+		ev.doubtKey(to)
+		to.Delete()
+		return
+	}
+	if v := ev.verdict; v.Keep {
+		to.Key = row.AppendDecisionKey(to.Key[:0], ev.sys.doubts, w.Try.Name().Event, w.Try.Name().Number)
+		to.Begin()
+		to.Row = row.AppendStores(to.Row, v.Stores)
+		to.Set()
+	}
+}
+
+// leaveWide ends what the event has been among several stores, and has the others told when its decision is durable.
+func (ev *Event) leaveWide() {
+	try, s, pos, printed := ev.Wide.Try, ev.sys, ev.maxPos, ev.printed
+	name := try.Name()
+	try.Leave()
+	if !ev.verdict.Keep {
+		s.across.Decided(name)
+		return
+	}
+	s.live.Add(1) // until all stores have carried it out
+	s.workers.Run(func() {
+		if s.durable.WaitOwn(pos) == nil {
+			s.output.Flush(printed)
+			s.across.Decided(name)
+		}
+	})
+}
+
+// local is the system of a store, as the others see it.
+type local struct{ s *System }
+
+// Method implements across.Local.
+func (l local) Method(a *order.Attempt) (string, across.Chain) {
+	ev := (*Event)(unsafe.Pointer(a)) // its first field
+	c := across.Chain{First: ev.ID, Store: l.s.cfg.Across.Store, Waits: ev.Bounded}
+	if ch := ev.chain; ch != nil && ch.begun.Waits {
+		c = ch.begun
+	} else if ch != nil {
+		c.First, c.Waits = ch.first, ch.ended != nil
+	}
+	return ev.method.Path(), c
+}
+
+// tailed reports whether another step follows the event, from another store.
+func (ev *Event) tailed() bool { return ev.Wide != nil && ev.Wide.Goes }
+
+// waitForChain has the event's chain, which goes on in another store, wait for its end.
+func (ev *Event) waitForChain() {
+	s := ev.sys
+	if ev.chain == nil {
+		if !ev.Bounded {
+			return // the other store tells of a failure
+		}
+		ev.chain = &chain{sys: s, first: ev.ID, args: ev.Args, cancel: ev.Cancellation, ended: make(chan struct{})}
+		s.live.Add(1)
+	}
+	if ev.chain.ended != nil {
+		s.abroad.Lock()
+		defer s.abroad.Unlock()
+		if s.abroad.chains == nil {
+			s.abroad.chains = make(map[event.EventID]*chain)
+		}
+		s.abroad.chains[ev.chain.first] = ev.chain
+	}
+}
+
+// moved notes that the next step of the chain runs in another store.
+func (ch *chain) moved() {
+	if ch.ended == nil {
+		ch.sys.live.Add(-1) // that store counts it
+	}
+}
+
+// endAbroad tells the store that has begun a chain how it has ended, with its last step ev.
+func (s *System) endAbroad(c across.Chain, ev *Event, err error) {
+	r := &across.Reply{Result: codec.AppendResult(nil, new(codec.Encoder), ev.Args)}
+	if abort := (*event.AbortError)(nil); errors.As(err, &abort) {
+		r.Failed = abort
+	}
+	s.across.EndChain(c, r)
+}
+
+// EndChain implements across.Local.
+func (l local) EndChain(c across.Chain, r *across.Reply) {
+	s := l.s
+	s.abroad.Lock()
+	ch := s.abroad.chains[c.First]
+	delete(s.abroad.chains, c.First)
+	s.abroad.Unlock()
+	if ch == nil {
+		return // of an earlier start
+	}
+	if r.Failed != nil {
+		ch.err = r.Failed
+	} else if err := codec.ReadResult(r.Result, s, ch.args); err != nil {
+		assert.Unreachable("exec: the result of a chain cannot be read: %v", err)
+	}
+	close(ch.ended)
+	s.live.Add(-1)
+}
+
+// Handle implements across.Local.
+func (l local) Handle(id event.ActorID) *order.Handle {
+	h := l.s.durable.Handle(id)
+	if h.Is(order.Away) {
+		_ = l.s.host.Attach(h) // if it fails the process is ending
+	}
+	return h
+}
+
+// Answer implements across.Local.
+func (l local) Answer(q *across.Question) {
+	if q.Lines != nil {
+		l.s.holdFor(q)
+		return
+	}
+	if !q.Kept.IsNull() {
+		if gone := l.s.durable.Handle(q.Kept).Gone(); gone != nil {
+			l.s.scheduler.Wait(gone)
+		}
+		return
+	}
+	if q.Actor.IsNull() {
+		q.Actor = l.s.named(&l.s.class(q.Class).Shape, q.Name).ID
+		return
+	}
+	q.Label = l.Handle(q.Actor).Label()
+}
+
+// named returns the actor of a name, for another store. That may know that the one before was deleted, as the event that has done so has
+// committed, before this store does.
+func (s *System) named(c *order.Shape, name string) *order.Handle {
+	for {
+		h := s.host.Named(c, name)
+		s.abroad.Lock()
+		over := s.abroad.dying[h]
+		s.abroad.Unlock()
+		if over == nil {
+			return h
+		}
+		s.scheduler.Wait(over) // it is prepared: it waits for no event that waits for this
+	}
+}
+
+// Forget implements across.Local.
+func (l local) Forget(name commit.Name) {
+	w := row.Writer{Store: l.s.durable.Store}
+	w.Key = row.AppendDecisionKey(nil, l.s.doubts, name.Event, name.Number)
+	w.Delete()
+	l.s.durable.Journal.Append(w.Take())
+	l.s.live.Add(-1)
+}
+
+// class returns the class of a path.
+func (s *System) class(path string) *Class {
+	for _, c := range s.cfg.Classes {
+		if c.Path() == path {
+			return c
+		}
+	}
+	assert.Unreachable("exec: there is no class %s", path)
+	return nil
+}

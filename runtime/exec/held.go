@@ -1,0 +1,142 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Callbacks of events to clients of other stores. They have the order of the commits: while an event has all its locks, the store of
+// a client gives its callbacks their places in the mailbox. They are held there until the store of the event says what becomes of them.
+
+// heldCalls is a place that callbacks of another store's event have among those of a client.
+type heldCalls struct {
+	done chan struct{} // closed when it is known what becomes of them
+	yes  bool          // they run; valid then
+}
+
+type heldKey struct {
+	from   event.StoreID
+	number uint64
+}
+
+// holding names callbacks of an event that another store holds.
+type holding struct {
+	store  event.StoreID
+	number uint64
+	lines  []across.Line
+}
+
+// holdCallbacks has the stores of clients give the event's callbacks their places while the event has all its locks: so they have the order of the
+// commits. Those of clients of this store need nothing.
+func (ev *Event) holdCallbacks(ops []activation.Op) {
+	for i := range ops {
+		switch o := &ops[i]; {
+		case o.Kind == activation.OpBranch:
+			ev.holdCallbacks(o.Branch.Ops())
+		case o.Kind == activation.OpCallback && clientOf(receiver(o).client).abroad:
+			store := event.StoreIn(receiver(o).number)
+			k := slices.IndexFunc(ev.prep.held, func(h holding) bool { return h.store == store })
+			if k < 0 {
+				k = len(ev.prep.held)
+				ev.prep.held = append(ev.prep.held, holding{store: store, number: ev.sys.durable.nextSeq()})
+			}
+			ev.prep.held[k].lines = append(ev.prep.held[k].lines, o.Line())
+		}
+	}
+}
+
+// hold sends what holdCallbacks has gathered.
+func (ev *Event) hold() {
+	ev.holdCallbacks(ev.Root.Ops)
+	for i := range ev.prep.held {
+		h := &ev.prep.held[i]
+		ev.sys.live.Add(1) // until it has been told what becomes of them
+		ev.sys.across.Hold(h.store, h.number, h.lines)
+	}
+}
+
+// let says what becomes of the callbacks that other stores hold: they run when the event is durable.
+func (ev *Event) let(yes bool) {
+	s, pos := ev.sys, ev.maxPos
+	for _, h := range ev.prep.held {
+		if !yes {
+			s.across.Let(h.store, h.number, false)
+			s.live.Add(-1)
+			continue
+		}
+		s.workers.Run(func() {
+			if s.durable.Wait(pos) == nil {
+				s.across.Let(h.store, h.number, true)
+			}
+			s.live.Add(-1)
+		})
+	}
+	clear(ev.prep.held)
+	ev.prep.held = ev.prep.held[:0]
+}
+
+// Let implements across.Local.
+func (l local) Let(from event.StoreID, number uint64, yes bool) {
+	l.s.abroad.Lock()
+	defer l.s.abroad.Unlock()
+	key := heldKey{from, number}
+	h := l.s.abroad.held[key]
+	delete(l.s.abroad.held, key)
+	h.yes = yes
+	close(h.done)
+}
+
+// holdFor gives callbacks of another store's event their places.
+func (s *System) holdFor(q *across.Question) {
+	h := &heldCalls{done: make(chan struct{})}
+	s.abroad.Lock()
+	if s.abroad.held == nil {
+		s.abroad.held = make(map[heldKey]*heldCalls)
+	}
+	s.abroad.held[heldKey{q.From, q.Number}] = h
+	s.abroad.Unlock()
+	for i := range q.Lines {
+		object, m, args := s.readLine(&q.Lines[i])
+		if to := clientOf(object.client); to.post(callback{object: object, method: m, args: args, held: h}) {
+			s.workers.Run(to.drain)
+		}
+	}
+}
+
+// clientOf returns the client of a client object that is not one of this start: it has gone, or it is one of another store.
+func (s *System) clientOf(object uint64) *Client {
+	store := event.StoreIn(object)
+	if s.across == nil || store == s.cfg.Across.Store {
+		return goneClient
+	}
+	return abroadClient
+}
+
+// abroadClient is the client of all objects whose client is one of another store.
+var abroadClient = func() *Client {
+	cl := &client{abroad: true}
+	return &cl.Client
+}()
+
+// readCallback is readLine for code of events.
+func (s *System) readCallback(l *across.Line) (activation.Receiver, activation.Callback, order.Args) {
+	object, m, args := s.readLine(l)
+	return ClientRef{object}, m, args
+}
+
+// readLine returns the callback that a line describes.
+func (s *System) readLine(l *across.Line) (object *ClientObject, m *ClientMethod, args order.Args) {
+	m = s.clientMethods[l.Method]
+	assert.That(m != nil, "exec: there is no method %s of a client class", l.Method)
+	args = m.NewArgs()
+	if err := codec.ReadArgs(l.Args, s, args); err != nil {
+		assert.Unreachable("exec: the arguments of %s cannot be read: %v", l.Method, err)
+	}
+	return s.ResolveClient(l.Object).o, m, args
+}

@@ -1,0 +1,143 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+)
+
+// NewPart implements across.Local.
+func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Attempt) {
+	ev := l.s.takeEvent(l.s.inner, p.Name().Event, nil, l.s.code.Method(method), nil)
+	x := &proxy{ev: ev}
+	ev.Wide = &activation.Wide{Part: p}
+	ev.Begin()
+	return x, &ev.Attempt
+}
+
+// proxy runs the code of a part.
+type proxy struct {
+	ev   *Event
+	row  bool   // the part is prepared
+	over func() // of what it deletes; nil: it deletes nothing
+}
+
+// Run implements across.Proxy.
+func (x *proxy) Run(c *across.Call) *across.Reply {
+	ev := x.ev
+	r := ev.ServePart(c)
+	if c.Strict && r.Failed == nil && !r.Withdrawn {
+		if err := ev.prepare(); err != nil {
+			r.Failed = err.(*event.AbortError)
+		} else {
+			ev.prep.drop()
+		}
+	}
+	return r
+}
+
+// doubtKey makes the key of the row that says what is prepared.
+func (ev *Event) doubtKey(w *row.Writer) {
+	n := ev.Wide.Part.Name()
+	w.Key = row.AppendPreparedKey(w.Key[:0], ev.sys.doubts, ev.Wide.Part.Home(), n.Event, n.Number)
+}
+
+// Write implements across.Proxy.
+func (x *proxy) Write() bool {
+	ev := x.ev
+	d := ev.sys.durable
+	if ev.prepare() != nil {
+		return false
+	}
+	if len(ev.Deletes) > 0 {
+		x.over = ev.prepareDeletes()
+	}
+	w := row.Writer{Store: d.Store}
+	ev.doubtKey(&w)
+	w.Begin()
+	w.Set()
+	pos := d.Journal.Append(w.Take())
+	ev.maxPos, x.row = max(ev.maxPos, ev.Root.MaxPos, pos), true
+	return x.seen(d.WaitOwn(pos))
+}
+
+// seen returns whether what the part has seen is durable, when all that events before it have printed is out.
+func (x *proxy) seen(err error) bool {
+	if err == nil {
+		x.ev.sys.output.FlushAll()
+	}
+	return err == nil
+}
+
+// Confirm implements across.Proxy.
+func (x *proxy) Confirm() bool {
+	ev := x.ev
+	ev.Undo() // of an event that aborts
+	return x.seen(ev.sys.durable.Wait(max(ev.maxPos, ev.Root.MaxPos)))
+}
+
+// Undo implements across.Proxy.
+func (x *proxy) Undo() {
+	ev := x.ev
+	ev.Undo()
+	if !x.row {
+		return
+	}
+	ev.prep.drop()
+	w := row.Writer{Store: ev.sys.durable.Store}
+	ev.doubtKey(&w)
+	w.Delete()
+	ev.sys.durable.Journal.Append(w.Take())
+}
+
+// Apply implements across.Proxy.
+func (x *proxy) Apply() (durable func() bool) {
+	ev := x.ev
+	next, err := ev.commitPrepared(ev.kind())
+	assert.That(err == nil, "exec: %v has committed, and cannot be carried out here: %v", ev.Wide.Part.Name(), err)
+	pos, d := ev.maxPos, ev.sys.durable
+	ev.EndPart(false)
+	if len(ev.Root.Ops) > 0 {
+		next.start()
+	}
+	if ev.chain != nil {
+		ev.sys.stepped(ev, nil)
+	}
+	return func() bool { return d.WaitOwn(pos) == nil }
+}
+
+// Ended implements across.Proxy.
+func (x *proxy) Ended() {
+	if x.over != nil {
+		x.over()
+	}
+	x.ev.End()
+	x.ev.sys.giveBack(x.ev)
+}
+
+// prepareDeletes notes what a part that is being prepared deletes; what it returns says that the part is over.
+func (ev *Event) prepareDeletes() (over func()) {
+	s, done := ev.sys, make(chan struct{})
+	list := slices.Clone(ev.Deletes)
+	s.abroad.Lock()
+	defer s.abroad.Unlock()
+	if s.abroad.dying == nil {
+		s.abroad.dying = make(map[*order.Handle]chan struct{})
+	}
+	for _, h := range list {
+		s.abroad.dying[h] = done
+	}
+	return func() {
+		s.abroad.Lock()
+		defer s.abroad.Unlock()
+		for _, h := range list {
+			delete(s.abroad.dying, h)
+		}
+		close(done)
+	}
+}
