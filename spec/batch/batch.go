@@ -93,6 +93,7 @@ type Compiler struct {
 	Runtime    aeon.Runtime   // the zero Runtime: aeon.RuntimeSource(). Tests may hand in one with a bug in it.
 	Vet        bool           // go vet must accept the generated code
 	Stored     bool           // jobs may be Stored
+	Stores     bool           // jobs may have several Stores
 	Replicated bool           // for tests: the stores are kept on three replicas
 	Once       bool           // nothing is kept of what is made once Executable.Remove was called
 	Apart      bool           // every program is compiled as it would be alone, which takes three times as long
@@ -192,7 +193,7 @@ func (c *Compiler) generate(p Program) (pkgs []gobuild.Package, err error) {
 		opts.Imports = append(opts.Imports, codegen.Import{Info: info, Path: gobuild.ImportPath(pkg.Dir, pkg.Name)})
 	}
 	if !c.Apart && !c.Vet {
-		if err := prune(pkgs, c.Stored); err != nil {
+		if err := prune(pkgs, c.Stored || c.Stores, c.Stores); err != nil {
 			return nil, fmt.Errorf("batch: %s: %w", p.Name, err)
 		}
 	}

@@ -17,9 +17,9 @@ var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|Sav
 
 // prune cuts functions that nothing in the packages of a program mentions out of the last file of each package, that of
 // the descriptors. The Go compiler would translate them without knowing that the link will drop them. A program that
-// runs on a store needs its arguments and its fields encoded.
-func prune(pkgs []gobuild.Package, stored bool) error {
-	used := map[string]bool{"Encode": stored, "Decode": stored, "SaveField": stored, "LoadFields": stored}
+// runs on a store needs its arguments and its fields encoded, one that runs on several its results, too.
+func prune(pkgs []gobuild.Package, stored, across bool) error {
+	used := map[string]bool{"Encode": stored, "Decode": stored, "SaveField": stored, "LoadFields": stored, "EncodeResult": across, "DecodeResult": across}
 	for i := range slices.Backward(pkgs) { // packages that import one have mentioned what they use of it
 		if err := prunePackage(&pkgs[i], used); err != nil {
 			return err

@@ -2,6 +2,7 @@ package differ
 
 import (
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/across"
 
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/spec/batch"
@@ -74,6 +75,7 @@ type Result struct {
 	Outcomes        int
 	// Undecided counts the compiled outcomes that the interpreter has not had in as many states as it was given.
 	Undecided int
+	Across    across.Counts // of the runs on several stores
 }
 
 func (r *Result) fails(kind Kind, format string, args ...any) {

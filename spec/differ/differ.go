@@ -26,6 +26,7 @@ type Comparer struct {
 	StepsMax  int      // of a walk through all orders; a program that has more is not walked
 	LimitMS   int64    // for one compiled run
 	Stored    bool     // compiled programs run on a store
+	Stores    int      // if above 1, they run on so many stores, over which their actors are spread
 
 	// search stands in for explore.Run, in tests.
 	search func(*spec.Program, spec.Entry, explore.Config) *explore.Result
@@ -54,7 +55,7 @@ func (c *Comparer) Compare(ctx context.Context, cases []Case) (results []Result,
 	for _, seeds := range [][]uint64{c.Seeds[:1], c.Seeds[1:]} { // a program that hangs does so mostly at once, and once is enough
 		jobs := slices.DeleteFunc(x.Jobs(seeds...), func(j batch.Job) bool { return hung[owner[j.Program]] })
 		for i := range jobs {
-			jobs[i].Simulated, jobs[i].Stored, jobs[i].LimitMS = true, c.Stored, c.LimitMS
+			jobs[i].Simulated, jobs[i].Stored, jobs[i].Stores, jobs[i].LimitMS = true, c.Stored, c.Stores, c.LimitMS
 			jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
 		}
 		outcomes, err := x.Run(ctx, jobs)
@@ -101,7 +102,7 @@ func (c *Comparer) compile(ctx context.Context, programs []batch.Program, result
 			return nil, nil, nil
 		}
 		compiler := c.Compiler
-		compiler.Stored, compiler.Once = c.Stored, true
+		compiler.Stored, compiler.Stores, compiler.Once = c.Stored, c.Stores > 1, true
 		x, err = compiler.Compile(ctx, list)
 		var refused *batch.GoError
 		if !errors.As(err, &refused) || len(refused.Programs) == 0 {
@@ -116,6 +117,9 @@ func (c *Comparer) compile(ctx context.Context, programs []batch.Program, result
 // judge compares the compiled outcomes of a case with those that the interpreter has.
 func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
 	r.Runs = len(seen)
+	for i := range seen {
+		r.Across.Add(seen[i].Across)
+	}
 	wanted := map[string]uint64{} // outcome -> seed of the first run that had it
 	for _, o := range seen {
 		text := batch.Text(&o)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/replica/replicatest"
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/spec/differ"
 	"github.com/aeon-lang/aeon/spec/generate"
 )
@@ -18,6 +19,7 @@ var (
 	programs = flag.Int("programs", 5, "how many programs of each profile are compared")
 	first    = flag.Uint64("first", 0, "the seed of the first program")
 	stored   = flag.Int("stored", 3, "how many programs of each profile are compared that run on a store")
+	stores   = flag.Int("stores", 2, "how many programs of each profile are compared that run on three stores")
 	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
 	steps    = flag.Int("steps", 3000, "how many steps a walk through all orders of a program may have")
 	only     = flag.String("profile", "", "compare programs of one profile only: sequential or concurrent")
@@ -47,6 +49,15 @@ func TestGeneratedProgramsOnAStore(t *testing.T) {
 	compare(t, *stored, func() *differ.Comparer {
 		c := newComparer()
 		c.Stored, c.Compiler.Replicated = true, replicatest.Asked()
+		return c
+	})
+}
+
+// Programs on three stores do the same, though any actor of theirs may be in any of these.
+func TestGeneratedProgramsOnThreeStores(t *testing.T) {
+	compare(t, *stores, func() *differ.Comparer {
+		c := newComparer()
+		c.Stores = 3
 		return c
 	})
 }
@@ -88,12 +99,17 @@ func compare(t *testing.T, programs int, comparer func() *differ.Comparer) {
 }
 
 // totals add up results.
-type totals struct{ programs, packages, runs, states, undecided, walked, several, failing, failed int }
+type totals struct {
+	programs, packages, runs, states, undecided, walked, several, failing, failed int
+
+	across across.Counts
+}
 
 func (s *totals) add(r differ.Result) {
 	s.programs++
 	s.runs += r.Runs
 	s.states += r.States
+	s.across.Add(r.Across)
 	s.undecided += r.Undecided
 	count := func(n *int, ok bool) {
 		if ok {
@@ -107,8 +123,8 @@ func (s *totals) add(r differ.Result) {
 }
 
 func (s *totals) String() string {
-	return fmt.Sprintf("%d programs, %d of several packages, %d compiled runs, %d states interpreted, %d outcomes undecided; %d programs in all orders, %d of them with several outcomes, %d with failing orders; %d programs differ",
-		s.programs, s.packages, s.runs, s.states, s.undecided, s.walked, s.several, s.failing, s.failed)
+	return fmt.Sprintf("%d programs, %d of several packages, %d compiled runs, %d states interpreted, %d outcomes undecided; %d programs in all orders, %d of them with several outcomes, %d with failing orders; %d programs differ; over several stores: %+v",
+		s.programs, s.packages, s.runs, s.states, s.undecided, s.walked, s.several, s.failing, s.failed, s.across)
 }
 
 func report(t *testing.T, r differ.Result) {

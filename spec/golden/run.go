@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/spec/batch"
 )
 
@@ -15,6 +16,7 @@ type Options struct {
 	Seeds    int    // how often the compiled program runs, each time with another schedule
 	First    uint64 // the first seed; 0 is the undisturbed schedule
 	Stored   int    // so many of the seeds run on a store, too
+	Stores   int    // so many of the seeds run on three stores, over which the actors are spread
 	Update   bool   // write what the interpreter and the checker say into the files
 	Compiler batch.Compiler
 	// Doing, if set, is told what is being done, in words for users.
@@ -24,19 +26,23 @@ type Options struct {
 // Result is what came of one case.
 type Result struct {
 	Case     *Case
-	Problems []string // empty: it has passed
-	Written  string   // what Options.Update has written into the file; empty for nothing
-	Compiles bool     // the checker takes the program
-	Orders   int      // serial orders, at most math.MaxInt32; those that differ by exchanging steps that do not conflict are one
-	States   int      // states that it has seen
-	Runs     int      // of the compiled program
-	Outcomes int      // different outcomes that these had
+	Problems []string      // empty: it has passed
+	Written  string        // what Options.Update has written into the file; empty for nothing
+	Compiles bool          // the checker takes the program
+	Orders   int           // serial orders, at most math.MaxInt32; those that differ by exchanging steps that do not conflict are one
+	States   int           // states that it has seen
+	Runs     int           // of the compiled program
+	Outcomes int           // different outcomes that these had
+	Across   across.Counts // of the runs on several stores
 
 	said    string // what the checker says of a program that it takes
 	stopped bool   // the interpreter has not run all orders
 	endless bool   // as one does not end
 	left    int    // problems with outcomes beyond problemsMax
 }
+
+// storesUsed is on how many stores Options.Stores runs a program: a third one is what two of an event call each other by.
+const storesUsed = 3
 
 // problemsMax bounds the outcomes that are told of one case, linesMax the lines of each: a search that is wrong, or stops
 // early, may have thousands.
@@ -99,7 +105,7 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 		return results, nil
 	}
 	o.Doing("compiling programs, %d in all", len(programs))
-	o.Compiler.Stored = o.Stored > 0
+	o.Compiler.Stored, o.Compiler.Stores = o.Stored > 0, o.Stores > 0
 	x, owner, err := compile(ctx, &o.Compiler, programs, owner)
 	if err != nil || x == nil {
 		return results, err
@@ -138,9 +144,14 @@ func (o *Options) run(ctx context.Context, x *batch.Executable, owner []*Result)
 	jobs := x.Jobs(seeds...)
 	plain := len(jobs)
 	jobs = append(jobs, x.Jobs(seeds[:min(o.Stored, len(seeds))]...)...)
+	alone := len(jobs)
+	jobs = append(jobs, x.Jobs(seeds[:min(o.Stores, len(seeds))]...)...)
 	for i := range jobs {
 		jobs[i].Simulated = true
-		jobs[i].Stored = i >= plain
+		jobs[i].Stored = i >= plain && i < alone
+		if i >= alone {
+			jobs[i].Stores = storesUsed
+		}
 		jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
 	}
 	x.Progress = func(begun int) { o.Doing("compiled run %d of %d", begun, len(jobs)) }
@@ -207,6 +218,7 @@ func (r *Result) write() error {
 // compiled checks one run of the compiled program.
 func (r *Result) compiled(o *batch.Outcome, seen map[string]bool) {
 	r.Runs++
+	r.Across.Add(o.Across)
 	got := batch.Text(o)
 	if seen[got] {
 		return
@@ -221,7 +233,10 @@ func (r *Result) compiled(o *batch.Outcome, seen map[string]bool) {
 		why = "the file does not have the outcome, and whether an order of the events allows it is not known, as not all were run"
 	}
 	on := ""
-	if o.Job.Stored {
+	switch {
+	case o.Job.Stores > 0:
+		on = fmt.Sprintf(", on %d stores", o.Job.Stores)
+	case o.Job.Stored:
 		on = ", on a store"
 	}
 	r.outcome(fmt.Sprintf("compiled, with seed %d%s: %s", o.Job.Seed, on, why), got)

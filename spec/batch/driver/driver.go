@@ -21,8 +21,10 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/nodes"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -42,7 +44,9 @@ type Job struct {
 	Scheduled bool
 	// Stored runs the program on a store, from which states are dropped and read again all the time, and which is opened
 	// once more at the end.
-	Stored  bool
+	Stored bool
+	// Stores, if above 1, is on how many stores the program runs, over which its actors are spread.
+	Stores  int
 	LimitMS int64 // how long the run may take
 	// Trace, if not "", is the file for a record of the run, with hashes of all states. A run on a store has none.
 	Trace string
@@ -51,17 +55,18 @@ type Job struct {
 // Outcome is what came of a job. It is sent back by package gob, as what programs print need not be UTF-8.
 type Outcome struct {
 	Job         Job
-	Output      string       // what the program printed
-	Failure     *Failure     // what left main or the test; nil if nothing did
-	Callbacks   []Failure    // failures of callbacks, as they came
-	DeadLetters []DeadLetter // failures of events that were not awaited, those of pending values included
-	Unquiet     string       // why the system did not come to rest after main or the test
-	Hang        string       // the run took longer than its limit: what waits for what, and all stacks
-	Crash       string       // the process ended; written by the parent
-	Stored      string       // what is wrong with the store, or with what it has given back
-	Commits     uint64       // events that committed
-	Aborts      uint64       // events that were undone
-	TookUS      int64        // how long the run took
+	Output      string        // what the program printed
+	Failure     *Failure      // what left main or the test; nil if nothing did
+	Callbacks   []Failure     // failures of callbacks, as they came
+	DeadLetters []DeadLetter  // failures of events that were not awaited, those of pending values included
+	Unquiet     string        // why the system did not come to rest after main or the test
+	Hang        string        // the run took longer than its limit: what waits for what, and all stacks
+	Crash       string        // the process ended; written by the parent
+	Stored      string        // what is wrong with the store, or with what it has given back
+	Across      across.Counts // what has happened between several stores
+	Commits     uint64        // events that committed
+	Aborts      uint64        // events that were undone
+	TookUS      int64         // how long the run took
 }
 
 // Failure is one failure of an event or of a client.
@@ -128,9 +133,10 @@ func runWithin(p *aeonrt.Package, job Job) *Outcome {
 
 // run is one run of a program.
 type run struct {
-	job    Job
-	out    buffer
-	system struct {
+	job     Job
+	out     buffer
+	several *nodes.Cluster // of a run on several stores
+	system  struct {
 		sync.Mutex
 		*aeonrt.System
 	}
@@ -169,17 +175,29 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	if keeping != nil {
 		end = keeping.end(s, o)
 	}
-	stats := s.Stats()
-	s.Close()
+	systems := []*aeonrt.System{s}
+	if r.several != nil {
+		systems, o.Across = r.several.Systems, r.several.Counts()
+	}
+	for _, s := range systems {
+		stats := s.Stats()
+		o.Commits, o.Aborts = o.Commits+stats.Commits, o.Aborts+stats.Aborts
+	}
+	if r.several == nil {
+		s.Close()
+	} else if err := r.several.Close(); err != nil {
+		o.Stored = err.Error()
+	}
 	traced()
 	end()
-	o.Commits, o.Aborts = stats.Commits, stats.Aborts
 	o.Output = r.out.String()
-	for _, c := range s.CallbackFailures() {
-		o.Callbacks = append(o.Callbacks, *failureOf(c.Err, c.Path))
-	}
-	for _, d := range s.DeadLetters() {
-		o.DeadLetters = append(o.DeadLetters, DeadLetter{Method: d.Method, Failure: *failureOf(d.Err, nil)})
+	for _, s := range systems {
+		for _, c := range s.CallbackFailures() {
+			o.Callbacks = append(o.Callbacks, *failureOf(c.Err, c.Path))
+		}
+		for _, d := range s.DeadLetters() {
+			o.DeadLetters = append(o.DeadLetters, DeadLetter{Method: d.Method, Failure: *failureOf(d.Err, nil)})
+		}
 	}
 	return o
 }
@@ -205,7 +223,14 @@ func (r *run) traced(cfg *aeonrt.Config) (end func()) {
 
 // open opens a system, on a store if the job says so; nil if it cannot be opened.
 func (r *run) open(cfg aeonrt.Config, p *aeonrt.Package, o *Outcome) (*aeonrt.System, *stored) {
-	if !r.job.Stored {
+	switch {
+	case r.job.Stores > 1:
+		if err := r.openSeveral(cfg, p); err != nil {
+			o.Stored = err.Error()
+			return nil, nil
+		}
+		return r.several.Systems[0], nil
+	case !r.job.Stored:
 		return aeonrt.Open(cfg), nil
 	}
 	d, s, err := openStored(cfg, p)

@@ -1,0 +1,141 @@
+package nodes_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/aeon-lang/aeon/examples/bank"
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+var transfers = flag.Int("transfers", 300, "how many transfers each client of TestTransfersOverStores makes")
+
+func open(t testing.TB, stores int) *nodes.Cluster {
+	t.Helper()
+	c, err := nodes.Open(nodes.Config{
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(&bank.AeonPackage)}, Stores: stores, Partitions: 4 * stores, Spread: stores > 1,
+		Open:  func(event.StoreID) (store.Engine, error) { return memengine.New(), nil },
+		Fatal: func(err error) { panic(err) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+const (
+	accounts = 24
+	deposit  = 1000
+	clients  = 8
+)
+
+// opened returns a bank with accounts, as seen by a client of a system.
+func opened(t testing.TB, c *nodes.Cluster) bank.Bank_Ref {
+	t.Helper()
+	cl := c.Systems[0].Client()
+	b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
+	for i := range accounts {
+		if err := b.Open(cl, owner(i), deposit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func owner(i int) string { return fmt.Sprintf("owner %d", i) }
+
+// Transfers between accounts that are anywhere are atomic: an audit of all, at any time, finds what there was at first. Clients are at every store.
+func TestTransfersOverStores(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	c := open(t, 3)
+	opened(t, c)
+	var group sync.WaitGroup
+	var refused atomic.Int64
+	for n := range clients {
+		group.Go(func() {
+			s := c.Systems[n%len(c.Systems)]
+			cl, r := s.Client(), rand.New(rand.NewPCG(1, uint64(n)))
+			b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
+			for i := range *transfers {
+				if i%10 == 9 {
+					if sum, err := b.Total(cl); err != nil || sum != accounts*deposit {
+						t.Errorf("an audit finds %d (%v)", sum, err)
+					}
+					continue
+				}
+				if b.Transfer(cl, owner(r.IntN(accounts)), owner(r.IntN(accounts)), 1+r.Int64N(deposit)) != nil {
+					refused.Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	cl := c.Systems[0].Client()
+	b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
+	sum := int64(0)
+	for i := range accounts {
+		n, err := b.Balance(cl, owner(i))
+		if err != nil || n < 0 {
+			t.Errorf("%s has %d (%v)", owner(i), n, err)
+		}
+		sum += n
+	}
+	if sum != accounts*deposit {
+		t.Errorf("there are %d, and were %d", sum, accounts*deposit)
+	}
+	cl.Settle()
+	counts := c.Counts()
+	t.Logf("%d transfers were refused; %+v", refused.Load(), counts)
+	if counts.Committed < int64(clients**transfers/2) || counts.Withdrawn == 0 || refused.Load() == 0 {
+		t.Error("too little has happened over several stores")
+	}
+	for i, s := range c.Systems {
+		if tries, parts, undone := s.Across().Open(); tries+parts+undone > 0 {
+			t.Errorf("store %d: %d attempts, %d parts and %d decisions are left", i, tries, parts, undone)
+		}
+		if err := s.Graph().Validate(); err != nil {
+			t.Errorf("store %d: %v", i, err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a transfer over stores costs, beside one in a single store of the same kind: messages are delivered by goroutines here.
+func BenchmarkTransfer(b *testing.B) {
+	for _, stores := range []int{1, 3} {
+		b.Run(fmt.Sprintf("stores=%d", stores), func(b *testing.B) {
+			c := open(b, stores)
+			opened(b, c)
+			var n atomic.Uint64
+			b.ResetTimer()
+			start := time.Now()
+			b.RunParallel(func(pb *testing.PB) {
+				k := n.Add(1)
+				cl, r := c.Systems[k%uint64(stores)].Client(), rand.New(rand.NewPCG(2, k))
+				ref := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
+				for pb.Next() {
+					_ = ref.Transfer(cl, owner(r.IntN(accounts)), owner(r.IntN(accounts)), 1) // it may be refused
+				}
+			})
+			b.ReportMetric(float64(b.N)/time.Since(start).Seconds(), "transfers/s")
+			b.StopTimer()
+			c.Systems[0].Client().Settle()
+			if err := c.Close(); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+}
