@@ -97,7 +97,7 @@ func (cx *Activation) holdAll(list []*order.Handle) (held bool) {
 		return true
 	}
 	for _, h := range list {
-		if !h.Is(order.Fresh | order.Deleted) {
+		if !h.IsPrivate() && !h.Is(order.Deleted) {
 			cx.hold(h, order.Read)
 		}
 	}

@@ -17,6 +17,7 @@ func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Atte
 	x := &proxy{ev: ev}
 	ev.Wide = &activation.Wide{Part: p}
 	ev.Begin()
+	l.s.live.Add(1)
 	return x, &ev.Attempt
 }
 
@@ -116,8 +117,10 @@ func (x *proxy) Ended() {
 	if x.over != nil {
 		x.over()
 	}
+	s := x.ev.sys
 	x.ev.End()
-	x.ev.sys.giveBack(x.ev)
+	s.giveBack(x.ev)
+	s.live.Add(-1)
 }
 
 // prepareDeletes notes what a part that is being prepared deletes; what it returns says that the part is over.

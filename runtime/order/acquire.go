@@ -7,7 +7,7 @@ import (
 
 // Hold returns when the attempt holds h in mode, be h deleted or not, or unwinds with a withdrawal. It reports whether it has waited.
 func (a *Attempt) Hold(h *Handle, mode Mode) (waited bool) {
-	if h.State.Load()&(Fresh|Announced) == Fresh {
+	if h.IsPrivate() {
 		return false // only this event knows it
 	}
 	var d lock.Decision[*Handle]

@@ -80,6 +80,9 @@ const (
 	MarkListed                     // the registry is told when the collector takes it; guarded by the registry
 )
 
+// IsPrivate reports whether h is Fresh and was not announced: only the event that has created it knows it.
+func (h *Handle) IsPrivate() bool { return h.State.Load()&(Fresh|Announced) == Fresh }
+
 // Has reports whether h has a mark.
 func (h *Handle) Has(mark uint32) bool { return h.marks.Load()&mark != 0 }
 

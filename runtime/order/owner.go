@@ -151,12 +151,17 @@ func (a *Attempt) hasEdge(match func(*EdgeDelta) bool) bool {
 	return false
 }
 
+// made reports whether the attempt has created h.
+func (a *Attempt) made(h *Handle) bool {
+	return h.IsPrivate() || h.Is(Announced) && slices.Contains(a.Fresh, h)
+}
+
 // MayClose reports whether another edge from p to c may close a cycle, as far as this can be told without what c reaches.
 func (a *Attempt) MayClose(p, c *Handle) bool {
 	switch {
-	case p.State.Load()&(Fresh|Announced) == Fresh && !a.hasEdge(func(e *EdgeDelta) bool { return e.Child == p }):
+	case p.IsPrivate() && !a.hasEdge(func(e *EdgeDelta) bool { return e.Child == p }):
 		return false // nothing can reach p
-	case c.Is(Fresh) && !a.hasEdge(func(e *EdgeDelta) bool { return e.Owner == c }) && len(a.OwnsAbroad(c)) == 0:
+	case a.made(c) && !a.hasEdge(func(e *EdgeDelta) bool { return e.Owner == c }) && len(a.OwnsAbroad(c)) == 0:
 		return false // c reaches nothing
 	}
 	return !a.owns(p, c) // else a reference moves within p: what it reaches does not grow
@@ -177,7 +182,7 @@ func (a *Attempt) Carry(list []*Handle) (held bool) {
 	defer a.mu.Unlock()
 	held = true
 	for _, h := range list {
-		if h.Is(Fresh|Deleted) || a.home.Holds(h) != 0 {
+		if h.IsPrivate() || h.Is(Deleted) || a.home.Holds(h) != 0 {
 			continue
 		}
 		held = false
@@ -300,7 +305,7 @@ func (a *Attempt) onlyChildren() bool {
 		return false
 	}
 	for i, e := range a.Edges {
-		if e.Units != 1 || !e.Child.Is(Fresh) || e.Owner.Is(Fresh) {
+		if e.Units != 1 || !a.made(e.Child) || e.Owner.Is(Fresh) {
 			return false
 		}
 		for _, o := range a.Edges[:i] {
