@@ -33,6 +33,8 @@ type Cluster struct {
 	Systems []*exec.System
 	stores  []*store.Store
 	workers sched.Workers
+	flying  sched.Pending // messages
+	wait    *sched.Scheduler
 }
 
 // Open opens all stores.
@@ -41,7 +43,8 @@ func Open(cfg Config) (c *Cluster, err error) {
 	if cfg.System.Scheduled && cfg.System.Scheduler == nil {
 		cfg.System.Scheduler = sched.New(cfg.System.Seed, c.waits)
 	}
-	c.workers.Open(0, cfg.System.Scheduler)
+	c.wait = cfg.System.Scheduler
+	c.workers.Open(0, c.wait)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -72,10 +75,16 @@ func Open(cfg Config) (c *Cluster, err error) {
 
 // Close ends the systems, in which nothing is under way, and their stores.
 func (c *Cluster) Close() (err error) {
+	for ch := c.flying.Zero(); ch != nil; ch = c.flying.Zero() {
+		c.wait.Wait(ch)
+	}
 	for _, s := range c.Systems {
 		if s != nil {
 			s.Close()
 		}
+	}
+	if c.wait != nil {
+		c.wait.Until(c.workers.Idle)
 	}
 	c.workers.Close()
 	for _, s := range c.stores {
@@ -105,7 +114,11 @@ type network struct {
 
 // Send implements across.Network.
 func (n network) Send(to event.StoreID, m *across.Message) {
-	n.c.workers.Run(func() { n.c.Systems[to].Across().Receive(n.from, m) })
+	n.c.flying.Add(1)
+	n.c.workers.Run(func() {
+		defer n.c.flying.Add(-1)
+		n.c.Systems[to].Across().Receive(n.from, m)
+	})
 }
 
 // Counts adds up what has happened between the stores.
