@@ -120,7 +120,7 @@ func said(ops []Op) (list []string) {
 	return list
 }
 
-// A run has no event around it: whoever executes it makes final what it did, or takes it back.
+// A run has no event around it: the test that executes it makes final what it did, or takes it back.
 func TestRunLeavesWhatItDidToOthers(t *testing.T) {
 	s := newRuns(t)
 	r, out := s.run(nil, &methodBox, nil)
