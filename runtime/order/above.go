@@ -126,11 +126,8 @@ func (a *Attempt) came() {
 // IsWide reports whether the attempt has parts in other stores.
 func (a *Attempt) IsWide() bool { return len(a.members.away) > 0 }
 
-// LeaveAbove ends what the attempt has in other stores: the event has not happened, and is not tried again.
-func (a *Attempt) LeaveAbove() { a.leaveAbove() }
-
-// leaveAbove ends what the attempt, which is withdrawn, has in other stores, and its waiting for a turn.
-func (a *Attempt) leaveAbove() {
+// LeaveAbove ends what the attempt has in other stores, and its waiting for a turn: it has not happened.
+func (a *Attempt) LeaveAbove() {
 	x, token := a.across, a.Token()
 	if x == nil || x.asked != token {
 		return

@@ -155,14 +155,11 @@ const attemptsExact = 8
 // grows with the attempts: what is not found is discovered by withdrawals, one at a time.
 func (a *Attempt) lookMax() int { return 4 * a.Host.fanOut << min(3*max(a.Number-1, 0), 15) }
 
-// moved reports whether T has changed since the attempt looked at it.
-func (a *Attempt) moved() bool {
+// Moved reports whether T has changed since the attempt looked at it: it may not cover any more what it was to cover.
+func (a *Attempt) Moved() bool {
 	now := a.Host.Graph.Moves()
 	return now != a.moves || now%2 != 0
 }
-
-// Moved reports whether a part may not cover what it was to cover, as T has changed.
-func (a *Attempt) Moved() bool { return a.moved() }
 
 // claim adds m to what later attempts enter with, and reports whether that is more than before.
 func (a *Attempt) claim(m member) (more bool) {
@@ -192,8 +189,8 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 // Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,
 // which the caller may know. Otherwise the event would be withdrawn for ever.
 func (a *Attempt) withdraw(m member, changed bool) {
-	changed = changed || a.refusal.Kind == lock.Bounced || a.moved() || a.Cancelled() || a.Broken()
-	a.leaveAbove()
+	changed = changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken()
+	a.LeaveAbove()
 	more := a.claim(m)
 	if a.across != nil {
 		more = a.claim(a.takeBroken()) || more
