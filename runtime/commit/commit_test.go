@@ -77,13 +77,7 @@ func (w *world) step() bool {
 		all = slow
 	}
 	if len(all) == 0 {
-		for _, n := range w.stores { // a late message may have begun what is over
-			w.do(n, n.part.Orphans(nil))
-		}
-		if len(w.wire) == 0 {
-			return false
-		}
-		return true
+		return false
 	}
 	all[w.r.IntN(len(all))]()
 	return true

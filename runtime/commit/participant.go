@@ -28,7 +28,8 @@ type task struct {
 	row   bool
 }
 
-// Begin notes that an attempt of another store's event asks something of this store for the first time.
+// Begin notes that an attempt of another store's event asks something of this store for the first time. What has begun it may be late, and
+// the attempt over: so the home, when it hears of it, asks itself (Home.Asked).
 func (p *Participant) Begin(name Name, home event.StoreID) {
 	p.add(name, &task{home: home})
 }
@@ -148,10 +149,10 @@ func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
 	return out
 }
 
-// Up says that a session with a store has begun: it is asked about what has voted.
+// Up says that a session with a store has begun: it is asked about all that has not been carried out.
 func (p *Participant) Up(home event.StoreID, out []Effect) []Effect {
 	for _, name := range names(p.tasks) {
-		if t := p.tasks[name]; t.home == home && (t.stage == prepared || t.stage == preparing) {
+		if t := p.tasks[name]; t.home == home && t.stage != applying {
 			out = send(out, home, Message{Kind: Ask, Name: name})
 		}
 	}
@@ -161,17 +162,6 @@ func (p *Participant) Up(home event.StoreID, out []Effect) []Effect {
 // Restore is [RESTORE], of a row that says what is prepared. The caller has put its locks at the heads of their queues.
 func (p *Participant) Restore(name Name, home event.StoreID) {
 	p.add(name, &task{home: home, stage: prepared, row: true})
-}
-
-// Orphans asks the homes about attempts that have not been prepared, for those that a late message has begun after they were over. It is called
-// now and then.
-func (p *Participant) Orphans(out []Effect) []Effect {
-	for _, name := range names(p.tasks) {
-		if t := p.tasks[name]; t.stage == working || t.stage == dead {
-			out = send(out, t.home, Message{Kind: Ask, Name: name})
-		}
-	}
-	return out
 }
 
 // InDoubt returns how many attempts have a row here, and have not been carried out durably.

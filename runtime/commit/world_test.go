@@ -450,7 +450,8 @@ func (w *world) deliver(p packet) {
 		n.queues[a.actor] = append(n.queues[a.actor], claim{name: m.Name, index: p.index, write: a.write})
 		w.admit(n, a.actor)
 	case p.grant:
-		if s.attempt != m.Name.Number || s.status != runs {
+		if s.attempt != m.Name.Number || s.status != runs { // a late message may have begun what is over
+			w.do(n, n.home.Asked(p.from, m, nil))
 			return
 		}
 		if w.r.IntN(40) == 0 { // for a reason of the locks
