@@ -8,9 +8,9 @@ import (
 
 // Network carries messages between stores, in sessions as package commit has them.
 type Network interface {
-	// Send puts m under way to a store, perhaps the sender itself. It neither waits nor fails: what is lost is lost with the session. m is not changed
-	// afterwards.
-	Send(to event.StoreID, m *Message)
+	// Send puts m under way to a store, in a session that the network has begun by Store.Up; or to the sender itself, in session 0. It neither waits nor
+	// fails: what is lost is lost with the session, of which both stores are told by Store.Lost. m is not changed afterwards.
+	Send(to event.StoreID, session uint64, m *Message)
 }
 
 // Kind says what one store tells another.
@@ -30,7 +30,7 @@ const (
 	Called
 	// Returned: the call of the other store that is not answered yet has ended. Fields: Name, Reply.
 	Returned
-	// Commit is between the machines of package commit. Fields: Commit, Early, Claim.
+	// Commit is between the machines of package commit. Fields: Commit, Claim.
 	Commit
 	// Ask is a question outside of events. Fields: Number, which names it, Question.
 	Ask
@@ -40,13 +40,14 @@ const (
 	Let
 	// Ended is how a chain has ended that an event of the addressee has begun. Fields: Chain, Reply: Failed or Result.
 	Ended
+	// Missed: store 0 has lost the session with a store, and with it perhaps parts that this has not taken yet. Fields: Home, the store.
+	Missed
 )
 
 // Message is what one store tells another, as plain data.
 type Message struct {
 	Kind     Kind
 	Yes      bool
-	Early    bool // of a decision: the home has not heard that the addressee has taken its part
 	Name     commit.Name
 	Home     event.StoreID
 	Method   string // of the event, as Local names it
@@ -119,13 +120,14 @@ type Line struct {
 type Question struct {
 	// Lines are callbacks for clients of the addressee: they get their places, and wait for a Let with the Number.
 	Lines  []Line
-	Number uint64 // among all of From
-	From   event.StoreID
+	Number uint64 // among all of the store that asks
+	Held   HeldID // set where the question arrives
 	// Kept is an actor that a chain keeps: the answer comes when it has left.
 	Kept event.ActorID
 	// Class and Name: which actor has the name? It is made if there is none.
 	Class, Name string
 	// Actor has the name; or it is asked how it is called.
 	Actor event.ActorID
-	Label string // as order.Handle.Label
+	Label string        // as order.Handle.Label
+	First event.ActorID // of all actors of its name; Actor, if it has none
 }

@@ -39,6 +39,7 @@ type Part struct {
 	claim   order.Wanted // that a queue has found not to be covered
 	running bool         // a call
 	over    bool         // dropped
+	ending  bool         // it has committed, or has only read and voted
 	jobs    []func()
 	busy    bool // a worker does the jobs
 }
@@ -51,10 +52,6 @@ func (p *Part) Home() event.StoreID { return p.home }
 
 // begin begins the part of an attempt, whose turn it is. Caller holds mu.
 func (s *Store) begin(m *Message) {
-	if s.early[m.Name] {
-		delete(s.early, m.Name)
-		return
-	}
 	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain}
 	p.proxy, p.attempt = s.cfg.Local.NewPart(p, m.Method)
 	s.parts[m.Name] = p
@@ -64,6 +61,26 @@ func (s *Store) begin(m *Message) {
 	p.token = p.attempt.Token()
 	p.attempt.TakePart()
 	s.send(m.Home, &Message{Kind: Taken, Name: m.Name})
+}
+
+// RestorePart is [RESTORE], of what was prepared here in an earlier start. open returns what carries it out, with an attempt that holds its locks.
+// No attempt is made before that, and there is no session yet.
+func (s *Store) RestorePart(name commit.Name, home event.StoreID, chain Chain, open func(*Part) (Proxy, *order.Attempt)) {
+	p := &Part{s: s, name: name, home: home, Chain: chain}
+	p.proxy, p.attempt = open(p)
+	p.token = p.attempt.Token()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts[name] = p
+	s.counts.Restored++
+	s.participant.Restore(name, home)
+}
+
+// RestoreDecision is [RESTORE], of a decision that names the stores which have to carry it out.
+func (s *Store) RestoreDecision(name commit.Name, stores []event.StoreID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.home.Restore(name, stores)
 }
 
 // refused drops a part that a queue has refused.
@@ -158,6 +175,9 @@ func (p *Part) apply() {
 
 // drop ends a part that has not committed. Caller holds the mutex of the Store.
 func (p *Part) drop() {
+	if p.over { // the store has ended
+		return
+	}
 	p.over = true
 	p.attempt.Abandon()
 	if !p.running {

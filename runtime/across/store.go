@@ -1,6 +1,7 @@
 package across
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -27,14 +28,16 @@ type Local interface {
 	Method(a *order.Attempt) (method string, c Chain)
 	// EndChain takes the end of a chain.
 	EndChain(Chain, *Reply)
+	// Lost says that the session with a store has ended, or that another one begins: nothing comes any more that was under way.
+	Lost(event.StoreID)
 	// NewPart returns what runs the code of a part, with an attempt that has not been started; Handle finds its actors.
 	NewPart(p *Part, method string) (Proxy, *order.Attempt)
 	// Handle returns the handle of an actor of the store, attached.
 	Handle(event.ActorID) *order.Handle
-	// Answer answers a question, in place.
+	// Answer answers a question, in place. It may wait.
 	Answer(*Question)
-	// Let says what becomes of callbacks that another store has had held.
-	Let(from event.StoreID, number uint64, yes bool)
+	// Let says what becomes of callbacks that another store has had held. They may have been dropped.
+	Let(HeldID, bool)
 	// Forget deletes the row of a decision that all have carried out.
 	Forget(commit.Name)
 }
@@ -50,11 +53,13 @@ type Store struct {
 	tries       map[commit.Name]*Try
 	attempts    map[*order.Attempt]*Try
 	parts       map[commit.Name]*Part
-	early       map[commit.Name]bool // attempts that are over before their parts have come
 	turns       order.Turns
-	given       map[event.StoreID]uint64 // by store 0: the last number of each store
-	asked       map[uint64]*Question     // that are not answered
+	sessions    map[event.StoreID]uint64 // those that there are with other stores
+	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
+	deferred    []*Message               // of store 0: Orders with parts in stores with which it has no session
+	asked       map[uint64]*asked        // that are not answered
 	questions   uint64
+	ended       bool
 	counts      Counts
 }
 
@@ -65,13 +70,14 @@ type Counts struct {
 	Calls     int64 // that other stores have made here
 	Parts     int64 // taken for other stores
 	Prepared  int64 // of these, with a row
+	Restored  int64 // parts that an earlier start had prepared
 	Committed int64 // events of the store that others have taken part in
 }
 
-// Open opens the store, before any attempt is made.
+// Open opens the store, before any attempt is made. There is no session with another store yet.
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
-		early: make(map[commit.Name]bool), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*Question)}
+		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked)}
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }
@@ -97,13 +103,16 @@ func (s *Store) StoreOf(id event.ActorID) event.StoreID { return s.cfg.StoreOf(i
 // IsHere reports whether an actor is one of this store.
 func (s *Store) IsHere(id event.ActorID) bool { return s.cfg.StoreOf(id) == s.cfg.Store }
 
-// Order implements order.Above.
-func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) {
+// Order implements order.Above. The attempt holds nothing while it waits for a session.
+func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error {
 	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), wrote: make(map[event.StoreID]bool)}
-	m := &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
-	m.Method, m.Chain = s.cfg.Local.Method(a)
+	t.order = &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
+	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended {
+		return ErrEnded
+	}
 	// Invariant: an attempt that enters again has left.
 	assert.That(s.attempts[a] == nil, "across: %v is ordered again", t.name)
 	s.tries[t.name], s.attempts[a] = t, t
@@ -112,7 +121,8 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) {
 	for i := range parts {
 		s.home.Touch(t.name, parts[i].Store)
 	}
-	s.send(0, m)
+	s.sendOrder(t)
+	return nil
 }
 
 // Withdrawn implements order.Above.
@@ -137,37 +147,34 @@ func (s *Store) forget(t *Try) {
 	delete(s.attempts, t.attempt)
 }
 
-func (s *Store) send(to event.StoreID, m *Message) { s.cfg.Network.Send(to, m) }
-
 // Label implements order.Above.
 func (s *Store) Label(id event.ActorID) string {
 	return s.Ask(s.cfg.StoreOf(id), Question{Actor: id}).Label
 }
 
-// Receive takes a message. It waits for no lock of an actor.
-func (s *Store) Receive(from event.StoreID, m *Message) {
-	switch m.Kind {
-	case Ask:
-		q := *m.Question
-		s.cfg.Local.Answer(&q)
-		s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &q})
-		return
-	case Take:
+// Receive takes a message of a session; that of one which has ended is dropped. It waits for no lock of an actor.
+func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
+	if m.Kind == Take {
 		for _, w := range m.Wanted {
-			if w.Actor.IsWholePartition() {
-				continue
+			if !w.Actor.IsWholePartition() {
+				s.cfg.Local.Handle(w.Actor) // reads the store, which is not to be done under the mutex
 			}
-			s.cfg.Local.Handle(w.Actor) // reads the store, which is not to be done under the mutex
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.isCurrent(from, session) {
+		return
+	}
 	switch m.Kind {
+	case Ask:
+		s.cfg.Workers.Run(func() { s.answer(from, session, m) })
 	case Order:
 		s.order(m)
 	case Turn:
 		s.turns.Take(m.Number, func() {
 			if t := s.tries[m.Name]; t != nil {
+				t.turned = true
 				t.attempt.Take(t.token)
 			}
 		})
@@ -178,6 +185,9 @@ func (s *Store) Receive(from event.StoreID, m *Message) {
 			t.taken[from] = true
 			t.attempt.Taken(t.token)
 		}
+		s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil)) // it may have been withdrawn, and the part not have heard of that
+	case Missed:
+		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.taken[m.Home] })
 	case Called, Returned:
 		if t := s.tries[m.Name]; t != nil {
 			t.attempt.Notify(t.token, func() { t.inbox = append(t.inbox, delivery{from, m}) })
@@ -187,13 +197,15 @@ func (s *Store) Receive(from event.StoreID, m *Message) {
 	case Commit:
 		s.commit(from, m)
 	case Let:
-		s.cfg.Local.Let(from, m.Number, m.Yes)
+		s.cfg.Local.Let(HeldID{from, session, m.Number}, m.Yes)
 	case Ended:
 		s.cfg.Local.EndChain(m.Chain, m.Reply)
 	case Answer:
-		*s.asked[m.Number] = *m.Question
-		delete(s.asked, m.Number)
-		s.news.Broadcast()
+		if q := s.asked[m.Number]; q != nil { // else it was answered in an earlier session
+			q.answer = *m.Question
+			delete(s.asked, m.Number)
+			s.news.Broadcast()
+		}
 	default:
 		assert.Unreachable("across: message %d", m.Kind)
 	}
@@ -202,6 +214,10 @@ func (s *Store) Receive(from event.StoreID, m *Message) {
 // order is TOP: it gives each store concerned the next of its numbers. Caller holds mu.
 func (s *Store) order(m *Message) {
 	assert.That(s.cfg.Store == 0, "across: store %d is to order attempts", s.cfg.Store)
+	if slices.ContainsFunc(m.Parts, func(p order.Part) bool { return !s.reaches(p.Store) }) {
+		s.deferred = append(s.deferred, m)
+		return
+	}
 	number := func(to event.StoreID) uint64 {
 		s.given[to]++
 		return s.given[to]
@@ -220,10 +236,6 @@ func (s *Store) commit(from event.StoreID, m *Message) {
 	case commit.Prepare:
 		out = s.participant.Prepare(from, c, nil)
 	case commit.Decision:
-		if p := s.parts[c.Name]; p == nil && m.Early && !c.Yes {
-			s.early[c.Name] = true
-			return
-		}
 		out = s.participant.Decided(from, c, nil)
 	case commit.Vote:
 		out = s.home.Voted(from, c, nil)
@@ -249,9 +261,6 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 		switch f.Act {
 		case commit.Send:
 			m := &Message{Kind: Commit, Name: f.Name, Commit: f.Message}
-			if t != nil {
-				m.Early = !t.taken[f.To]
-			}
 			if p != nil {
 				m.Claim = p.claim
 			}
@@ -270,10 +279,14 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 		case commit.Write:
 			s.counts.Prepared++
 			p.do(p.write)
-		case commit.Apply:
-			p.do(p.apply)
-		case commit.Release:
-			p.do(func() { p.end(false) })
+		case commit.Apply, commit.Release:
+			switch p.ending = true; {
+			case p.over: // the store has ended
+			case f.Act == commit.Apply:
+				p.do(p.apply)
+			default:
+				p.do(func() { p.end(false) })
+			}
 		case commit.Drop:
 			p.drop()
 		default:
@@ -282,38 +295,8 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 	}
 }
 
-// Hold has another store give callbacks their places, and waits for that. Let says what becomes of them.
-func (s *Store) Hold(to event.StoreID, number uint64, list []Line) {
-	s.Ask(to, Question{Lines: list, Number: number, From: s.cfg.Store})
-}
-
-// Let says what becomes of callbacks that another store holds.
-func (s *Store) Let(to event.StoreID, number uint64, yes bool) {
-	s.send(to, &Message{Kind: Let, Number: number, Yes: yes})
-}
-
-// EndChain tells the store that waits for it how a chain has ended.
-func (s *Store) EndChain(c Chain, r *Reply) {
-	s.send(c.Store, &Message{Kind: Ended, Chain: c, Reply: r})
-}
-
-// Ask has another store answer a question, and waits.
-func (s *Store) Ask(to event.StoreID, q Question) Question {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.questions++
-	n := s.questions
-	answer := q
-	s.asked[n] = &answer
-	s.send(to, &Message{Kind: Ask, Number: n, Question: &q})
-	for s.asked[n] != nil {
-		s.news.Wait()
-	}
-	return answer
-}
-
 // Add adds other counts.
 func (c *Counts) Add(o Counts) {
 	c.Wide, c.Withdrawn, c.Calls, c.Parts = c.Wide+o.Wide, c.Withdrawn+o.Withdrawn, c.Calls+o.Calls, c.Parts+o.Parts
-	c.Prepared, c.Committed = c.Prepared+o.Prepared, c.Committed+o.Committed
+	c.Prepared, c.Restored, c.Committed = c.Prepared+o.Prepared, c.Restored+o.Restored, c.Committed+o.Committed
 }

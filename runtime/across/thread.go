@@ -69,7 +69,7 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 func (t *Try) reply(to event.StoreID, r *Reply) {
 	back := *r
 	back.Lines = nil
-	t.s.send(to, &Message{Kind: Returned, Name: t.name, Reply: &back})
+	t.s.tell(to, &Message{Kind: Returned, Name: t.name, Reply: &back})
 }
 
 // next waits for the next message of the thread; false: the attempt is over.
@@ -89,7 +89,7 @@ func next(a *order.Attempt, inbox *[]delivery) (d delivery, ok bool) {
 
 // Call makes a call of an actor of another store by way of the home. It returns nil if the part is over.
 func (p *Part) Call(c *Call, by Caller) *Reply {
-	p.s.send(p.home, &Message{Kind: Called, Name: p.name, Call: c})
+	p.s.tell(p.home, &Message{Kind: Called, Name: p.name, Call: c})
 	for {
 		d, ok := next(p.attempt, &p.inbox)
 		switch {
@@ -98,6 +98,6 @@ func (p *Part) Call(c *Call, by Caller) *Reply {
 		case d.m.Reply != nil:
 			return d.m.Reply
 		}
-		p.s.send(p.home, &Message{Kind: Returned, Name: p.name, Reply: by.Serve(d.m.Call)})
+		p.s.tell(p.home, &Message{Kind: Returned, Name: p.name, Reply: by.Serve(d.m.Call)})
 	}
 }

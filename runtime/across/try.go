@@ -1,6 +1,8 @@
 package across
 
 import (
+	"slices"
+
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -13,7 +15,13 @@ type Try struct {
 	name    commit.Name
 	attempt *order.Attempt
 	token   uint32
-	taken   map[event.StoreID]bool // parts; guarded by the mutex of the Store
+
+	// Guarded by the mutex of the Store.
+	order  *Message               // that store 0 gets
+	sent   bool                   // it is under way
+	turned bool                   // the attempt has its place in this store
+	taken  map[event.StoreID]bool // parts
+
 	wrote   map[event.StoreID]bool // of the goroutine of the event
 	inbox   []delivery             // guarded by the mutex of the attempt, as is verdict
 	verdict *Verdict
@@ -27,6 +35,11 @@ type Verdict struct {
 
 // Name names the attempt.
 func (t *Try) Name() commit.Name { return t.name }
+
+// has reports whether the attempt was ordered with a part in a store.
+func (t *Try) has(store event.StoreID) bool {
+	return slices.ContainsFunc(t.order.Parts, func(p order.Part) bool { return p.Store == store })
+}
 
 // Covers reports whether the attempt has a part in a store. Whether that covers an actor is for the store to say: it has those, too, that the attempt
 // has created there.

@@ -9,6 +9,7 @@
 //	run.go          System, and Run: the state of an attempt whose code runs, and how it is taken back
 //	cx.go           Activation and Cx: calls in progress, fuel, time and random numbers
 //	method.go       Method and Class: the descriptions that generated code has
+//	schema.go       what a store knows of classes
 //	call.go         calls of actors, which are locked, attached and loaded when they are touched first; new and delete
 //	branch.go       async calls: parts of the event. They run in workers if they share no actor with their caller; the end of the run waits for them
 //	failure.go      a failure unwinds a branch to here, whose Outcome it is; runtime/event has the types

@@ -82,7 +82,10 @@ func Named(in Namer, c *Class, name string) order.Ref {
 	s := in.Namer().(*System)
 	if s.Across != nil {
 		if id := s.Host.FirstID(&c.Shape, name); !s.Across.IsHere(id) {
-			return s.State.Resolve(s.Across.Ask(s.Across.StoreOf(id), across.Question{Class: c.Path(), Name: name}).Actor)
+			if got := s.Across.Ask(s.Across.StoreOf(id), across.Question{Class: c.Path(), Name: name}).Actor; !got.IsNull() {
+				id = got
+			} // else this store has ended, and no event will find it
+			return s.State.Resolve(id)
 		}
 	}
 	return order.RefOf(s.Host.Named(&c.Shape, name))

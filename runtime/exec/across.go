@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"unsafe"
@@ -26,18 +27,15 @@ type Across struct {
 	Spread   bool // new actors go to any partition, and not to that of their creator
 }
 
-// Siblings are systems of one process that wait for each other: what one has issued is live in all, and their timers fire in one order.
-type Siblings struct {
-	live    sched.Pending
-	systems []*System
-}
+// Siblings are the systems of all stores, if they run in one process.
+type Siblings = sched.Siblings[*System]
 
 // errWithdrawn says that an attempt over several stores, whose code has ended, is to be made again.
 var errWithdrawn = errors.New("withdrawn")
 
 func (s *System) openAcross(cfg *Across) {
 	if b := cfg.Siblings; b != nil {
-		s.live, b.systems = &b.live, append(b.systems, s)
+		b.Opened(s, s.live)
 	}
 	s.clientMethods = make(map[string]*ClientMethod)
 	for _, c := range s.cfg.ClientClasses {
@@ -72,9 +70,22 @@ func (s *System) isElsewhere() func(event.ActorID) bool {
 // together returns the systems whose timers fire in one order.
 func (s *System) together() []*System {
 	if a := s.cfg.Across; a != nil && a.Siblings != nil {
-		return a.Siblings.systems
+		return a.Siblings.All()
 	}
 	return []*System{s}
+}
+
+// Abandon ends what a system among several waits for of the others, after its store has failed: nothing that it does happens any more. The
+// caller closes it.
+func (s *System) Abandon() {
+	s.abroad.Lock()
+	s.abroad.over = true
+	s.live.Add(-s.abroad.undone)
+	s.abroad.Unlock()
+	s.across.End()
+	if b := s.cfg.Across.Siblings; b != nil {
+		b.Gone(s, s.live)
+	}
 }
 
 // partIndex is where the numbers of sub-events begin that an event issues in another store than its home, among all that it gives rise to: they are
@@ -155,7 +166,7 @@ func (ev *Event) leaveWide() {
 		s.across.Decided(name)
 		return
 	}
-	s.live.Add(1) // until all stores have carried it out
+	s.decided(1)
 	s.workers.Run(func() {
 		if s.durable.WaitOwn(pos) == nil {
 			s.output.Flush(printed)
@@ -199,6 +210,9 @@ func (ev *Event) waitForChain() {
 			s.abroad.chains = make(map[event.EventID]*chain)
 		}
 		s.abroad.chains[ev.chain.first] = ev.chain
+		if s.abroad.over { // after it has ended all that waits
+			s.loseChains()
+		}
 	}
 }
 
@@ -218,6 +232,32 @@ func (s *System) endAbroad(c across.Chain, ev *Event, err error) {
 	s.across.EndChain(c, r)
 }
 
+// Lost implements across.Local: the end of a chain may not come any more, and callbacks that are held for an event of the store are dropped.
+func (l local) Lost(store event.StoreID) {
+	l.s.abroad.Lock()
+	defer l.s.abroad.Unlock()
+	l.s.loseChains()
+	for id, h := range l.s.abroad.held {
+		if id.From == store {
+			delete(l.s.abroad.held, id)
+			close(h.done)
+		}
+	}
+}
+
+// loseChains ends the waiting for chains that go on in other stores. Caller holds the mutex of abroad.
+func (s *System) loseChains() {
+	for first, ch := range s.abroad.chains {
+		delete(s.abroad.chains, first)
+		ch.err = &event.UnknownError{Event: first, Cause: errLost}
+		close(ch.ended)
+		s.live.Add(-1)
+	}
+}
+
+// errLost says why a client gets no answer.
+var errLost = errors.New("the connection with a store in which it may go on was lost")
+
 // EndChain implements across.Local.
 func (l local) EndChain(c across.Chain, r *across.Reply) {
 	s := l.s
@@ -226,7 +266,7 @@ func (l local) EndChain(c across.Chain, r *across.Reply) {
 	delete(s.abroad.chains, c.First)
 	s.abroad.Unlock()
 	if ch == nil {
-		return // of an earlier start
+		return // of an earlier start, or given up
 	}
 	if r.Failed != nil {
 		ch.err = r.Failed
@@ -259,10 +299,14 @@ func (l local) Answer(q *across.Question) {
 		return
 	}
 	if q.Actor.IsNull() {
-		q.Actor = l.s.named(&l.s.class(q.Class).Shape, q.Name).ID
+		h := l.s.named(&l.s.class(q.Class).Shape, q.Name)
+		if q.Actor = h.ID; l.s.durable.Store.Flush(context.Background()) != nil { // else other stores would know an actor that a crash takes back
+			q.Actor = event.ActorID{}
+		}
 		return
 	}
-	q.Label = l.Handle(q.Actor).Label()
+	h := l.Handle(q.Actor)
+	q.Label, q.First = h.Label(), l.s.scope(h)
 }
 
 // named returns the actor of a name, for another store. That may know that the one before was deleted, as the event that has done so has
@@ -286,7 +330,17 @@ func (l local) Forget(name commit.Name) {
 	w.Key = row.AppendDecisionKey(nil, l.s.doubts, name.Event, name.Number)
 	w.Delete()
 	l.s.durable.Journal.Append(w.Take())
-	l.s.live.Add(-1)
+	l.s.decided(-1)
+}
+
+// decided notes that there are n more decisions that other stores have to carry out.
+func (s *System) decided(n int) {
+	s.abroad.Lock()
+	defer s.abroad.Unlock()
+	if !s.abroad.over {
+		s.abroad.undone += n
+		s.live.Add(n)
+	}
 }
 
 // class returns the class of a path.

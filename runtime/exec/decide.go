@@ -297,8 +297,11 @@ func (w *opWriter) emit(o *activation.Op, index int) {
 	}
 	if o.Kind == activation.OpTail {
 		e.Step, e.First = true, w.ev.ID
-		if w.ev.chain != nil {
+		switch {
+		case w.ev.chain != nil:
 			e.First = w.ev.chain.first
+		case w.ev.IsPart():
+			e.First = w.ev.Wide.Part.Chain.First
 		}
 		if r := w.ev.requested(); r != nil {
 			e.Request = &r.Request

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
@@ -36,16 +37,16 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	d := &durable{sys: s, answersWait: cfg.Store.Mode().AnswersWait()}
 	cfg.Store.Sequence(&d.seq)
 	s.host.Reside(d)
-	classes := storedClasses(cfg.Classes)
+	classes := activation.StoredClasses(cfg.Classes)
 	err := d.Open(state.Config{
 		Host: &s.host, Store: cfg.Store, Journal: cfg.journal, Log: s.log,
-		Classes: shapes(cfg.Classes), Schema: classes, DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
+		Classes: activation.Shapes(cfg.Classes), Schema: classes, DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
 		References: s.references, Left: s.leave, Elsewhere: s.isElsewhere(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	d.signatures.Open(d.Layouts.Schema, classes, methodOf(cfg.Classes))
+	d.signatures.Open(d.Layouts.Schema, classes, activation.MethodOf(cfg.Classes))
 	d.sessions.Open(outbox.SessionsConfig[*client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
 		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
 	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
@@ -53,44 +54,6 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	d.archive.Store, d.archive.Clock, d.archive.Overrides = d.Store, s.clock, s.overrides
 	s.openOutput(d)
 	return d, nil
-}
-
-// shapes returns the shapes of classes.
-func shapes(classes []*Class) []*order.Shape {
-	list := make([]*order.Shape, len(classes))
-	for i, c := range classes {
-		list[i] = &c.Shape
-	}
-	return list
-}
-
-// storedClasses returns what a schema knows of classes.
-func storedClasses(classes []*Class) []store.Class {
-	list := make([]store.Class, len(classes))
-	for i, c := range classes {
-		list[i] = store.Class{Name: c.Path(), Overrides: c.Snapshot != nil}
-		for _, f := range c.Fields {
-			list[i].Fields = append(list[i].Fields, store.ClassField{Name: f.Name, Type: f.Type})
-		}
-		for _, m := range calls(c) {
-			list[i].Methods = append(list[i].Methods, store.ClassMethod{Name: m.Name, Signature: m.Signature})
-		}
-	}
-	return list
-}
-
-// calls returns the methods of a class of which calls may wait in a store.
-func calls(c *Class) []*Method { return append(c.Methods[:len(c.Methods):len(c.Methods)], c.Calls...) }
-
-// methodOf returns a function that finds a method of classes by the path of its class and its name.
-func methodOf(classes []*Class) func(class, name string) *Method {
-	methods := make(map[[2]string]*Method)
-	for _, c := range classes {
-		for _, m := range calls(c) {
-			methods[[2]string{c.Path(), m.Name}] = m
-		}
-	}
-	return func(class, name string) *Method { return methods[[2]string{class, name}] }
 }
 
 // Moved implements order.Residence.

@@ -120,7 +120,7 @@ func (ev *Event) attempts() error {
 		if ev.told.span != nil {
 			ev.told.span.Entered(ev.sys.nanos(), ev.Waits)
 		}
-		if err == order.ErrKept {
+		if err == order.ErrKept || err == across.ErrEnded {
 			return ev.leftOut()
 		}
 		if ev.request != nil && !ev.request.Claim() {
@@ -196,7 +196,7 @@ func (ev *Event) again(w order.Withdrawal) {
 	ev.client.stats.Withdrawals.Add(1)
 }
 
-// leftOut ends an event that needs an actor which is kept until the store is opened again. The event has not happened;
+// leftOut ends an event that needs what is not there until the store is opened again: an actor that is kept, or other stores. The event has not happened;
 // what it comes from stays, so that it happens then. leftOut returns ErrClosed itself, as no other end of an event does.
 func (ev *Event) leftOut() error {
 	ev.over(&ev.client.stats.Aborts)

@@ -20,11 +20,6 @@ type heldCalls struct {
 	yes  bool          // they run; valid then
 }
 
-type heldKey struct {
-	from   event.StoreID
-	number uint64
-}
-
 // holding names callbacks of an event that another store holds.
 type holding struct {
 	store  event.StoreID
@@ -82,14 +77,14 @@ func (ev *Event) let(yes bool) {
 }
 
 // Let implements across.Local.
-func (l local) Let(from event.StoreID, number uint64, yes bool) {
+func (l local) Let(id across.HeldID, yes bool) {
 	l.s.abroad.Lock()
 	defer l.s.abroad.Unlock()
-	key := heldKey{from, number}
-	h := l.s.abroad.held[key]
-	delete(l.s.abroad.held, key)
-	h.yes = yes
-	close(h.done)
+	if h := l.s.abroad.held[id]; h != nil {
+		delete(l.s.abroad.held, id)
+		h.yes = yes
+		close(h.done)
+	}
 }
 
 // holdFor gives callbacks of another store's event their places.
@@ -97,9 +92,9 @@ func (s *System) holdFor(q *across.Question) {
 	h := &heldCalls{done: make(chan struct{})}
 	s.abroad.Lock()
 	if s.abroad.held == nil {
-		s.abroad.held = make(map[heldKey]*heldCalls)
+		s.abroad.held = make(map[across.HeldID]*heldCalls)
 	}
-	s.abroad.held[heldKey{q.From, q.Number}] = h
+	s.abroad.held[q.Held] = h
 	s.abroad.Unlock()
 	for i := range q.Lines {
 		object, m, args := s.readLine(&q.Lines[i])

@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // NewPart implements across.Local.
@@ -23,9 +24,12 @@ func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Atte
 
 // proxy runs the code of a part.
 type proxy struct {
-	ev   *Event
-	row  bool   // the part is prepared
-	over func() // of what it deletes; nil: it deletes nothing
+	ev       *Event
+	row      bool            // the part is prepared
+	changes  []byte          // of fields, if so: a store.Recording
+	restored bool            // an earlier start has prepared it: the states of actors in memory do not have the changes
+	held     []*order.Handle // by a part that was restored
+	over     func()          // of what it deletes; nil: it deletes nothing
 }
 
 // Run implements across.Proxy.
@@ -52,15 +56,20 @@ func (ev *Event) doubtKey(w *row.Writer) {
 func (x *proxy) Write() bool {
 	ev := x.ev
 	d := ev.sys.durable
+	changes := &store.Recording{}
+	ev.preparation().rows().Into(changes)
 	if ev.prepare() != nil {
 		return false
 	}
+	x.changes = changes.Bytes()
 	if len(ev.Deletes) > 0 {
 		x.over = ev.prepareDeletes()
 	}
+	d.ReserveIDs(&ev.Attempt)
 	w := row.Writer{Store: d.Store}
 	ev.doubtKey(&w)
 	w.Begin()
+	w.Row = x.prepared().Append(w.Row)
 	w.Set()
 	pos := d.Journal.Append(w.Take())
 	ev.maxPos, x.row = max(ev.maxPos, ev.Root.MaxPos, pos), true
@@ -98,10 +107,18 @@ func (x *proxy) Undo() {
 
 // Apply implements across.Proxy.
 func (x *proxy) Apply() (durable func() bool) {
-	ev := x.ev
+	ev, d := x.ev, x.ev.sys.durable
+	w := ev.prep.rows()
+	_ = w.Take() // the recording
+	w.Into(d.Store.NewBatch())
+	err := store.PlayBack(x.changes, w.Batch())
+	assert.That(err == nil, "exec: %v: %v", ev.Wide.Part.Name(), err)
 	next, err := ev.commitPrepared(ev.kind())
 	assert.That(err == nil, "exec: %v has committed, and cannot be carried out here: %v", ev.Wide.Part.Name(), err)
-	pos, d := ev.maxPos, ev.sys.durable
+	pos := ev.maxPos
+	if x.restored {
+		x.reread(pos)
+	}
 	ev.EndPart(false)
 	if len(ev.Root.Ops) > 0 {
 		next.start()

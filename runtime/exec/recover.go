@@ -57,7 +57,7 @@ type recovery struct {
 }
 
 func (r *recovery) run() error {
-	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.d.sessions.Recover, r.d.keyed.Recover, r.dead, r.setTimers, r.continuations, r.outbox, r.unread} {
+	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.d.sessions.Recover, r.d.keyed.Recover, r.dead, r.setTimers, r.continuations, r.outbox, r.inDoubt, r.unread} {
 		if err := step(); err != nil {
 			r.s.live.Add(-r.live) // what was read will not run, and closing the system waits for all that is counted
 			return err

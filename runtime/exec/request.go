@@ -4,6 +4,7 @@ import (
 	"errors"
 	"hash/fnv"
 
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -63,6 +64,12 @@ func (s *System) performOnce(c *Call) (seen store.Position, err error) {
 
 // scope returns the actor that the keys of requests to h belong to: all actors of a name are one.
 func (s *System) scope(h *order.Handle) event.ActorID {
+	if h.Is(order.Elsewhere) {
+		if q := s.across.Ask(s.across.StoreOf(h.ID), across.Question{Actor: h.ID}); !q.First.IsNull() {
+			return q.First
+		} // else this store has ended
+		return h.ID
+	}
 	if h.Label(); h.Named != nil && h.Shape != nil { // Label attaches it
 		return event.NamedActor(h.Shape.Path(), h.Named.Name, 0, s.cfg.Partitions)
 	}

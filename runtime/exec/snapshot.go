@@ -78,14 +78,14 @@ func StoppedOverrides(view store.Reader, classes []*Class, log *slog.Logger) (*a
 	if err != nil {
 		return nil, err
 	}
-	if err := schema.Adopt(storedClasses(classes)); err != nil {
+	if err := schema.Adopt(activation.StoredClasses(classes)); err != nil {
 		return nil, err
 	}
 	if schema.Changed() {
 		return nil, fmt.Errorf("another version of the program has written the data last: take the snapshot with that one, or start this one on the data first")
 	}
 	l := &state.Layouts{}
-	l.Use(schema, shapes(classes))
+	l.Use(schema, activation.Shapes(classes))
 	return newOverrides(view, l, &cfg), nil
 }
 

@@ -146,8 +146,10 @@ type System struct {
 	abroad     struct {
 		sync.Mutex
 		dying  map[*order.Handle]chan struct{} // that are deleted by what is prepared, each until that is over
-		held   map[heldKey]*heldCalls          // callbacks of events of other stores
+		held   map[across.HeldID]*heldCalls    // callbacks of events of other stores
 		chains map[event.EventID]*chain        // that have begun here, and go on in other stores
+		undone int                             // decisions that other stores have not carried out, which are live
+		over   bool                            // see Abandon
 	}
 	clientMethods map[string]*ClientMethod // of a system among several
 	doubts        event.PartitionID        // has the rows of what is in doubt

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -24,53 +25,240 @@ type Config struct {
 	Partitions int // at least one for each store
 	// Spread has new actors go to any store.
 	Spread bool
-	// Fatal is told why a store has failed.
+	// Fatal is told why a store has failed, unless it has crashed.
 	Fatal func(error)
+
+	siblings *exec.Siblings
 }
 
-// Cluster is the systems. Clients use the first one; every other has its actors, too.
+// Cluster is the systems. Clients use any of them.
 type Cluster struct {
-	Systems []*exec.System
-	stores  []*store.Store
+	cfg     Config
 	workers sched.Workers
 	flying  sched.Pending // messages
 	wait    *sched.Scheduler
+
+	mu    sync.Mutex // guards what follows
+	nodes []*node
+	links map[[2]event.StoreID]*link // those that there are, the lower store first
+	last  uint64                     // session
+}
+
+// node is one start of a store.
+type node struct {
+	id     event.StoreID
+	engine store.Engine
+	store  *store.Store
+	sys    *exec.System // nil until it is open; guarded by the mutex of the Cluster
+	own    link         // what it tells itself, in session 0
+}
+
+// link is a session between two stores. What arrives before a store knows of the session waits for that.
+type link struct {
+	session uint64
+	ready   map[event.StoreID]bool
+	early   map[event.StoreID][]func()
+}
+
+func newLink(session uint64) link {
+	return link{session, make(map[event.StoreID]bool), make(map[event.StoreID][]func())}
 }
 
 // Open opens all stores.
 func Open(cfg Config) (c *Cluster, err error) {
-	c = &Cluster{Systems: make([]*exec.System, cfg.Stores)}
+	c = &Cluster{nodes: make([]*node, cfg.Stores), links: make(map[[2]event.StoreID]*link)}
 	if cfg.System.Scheduled && cfg.System.Scheduler == nil {
 		cfg.System.Scheduler = sched.New(cfg.System.Seed, c.waits)
 	}
-	c.wait = cfg.System.Scheduler
+	c.cfg, c.wait = cfg, cfg.System.Scheduler
 	c.workers.Open(0, c.wait)
+	c.cfg.siblings = &exec.Siblings{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	siblings := &exec.Siblings{}
 	for i := range cfg.Stores {
-		id := event.StoreID(i)
-		e, err := cfg.Open(id)
+		e, err := cfg.Open(event.StoreID(i))
 		if err != nil {
 			return c, err
 		}
-		st, err := store.Open(e, store.Options{Program: "nodes", Partitions: cfg.Partitions, Number: id, Log: slog.New(slog.DiscardHandler), Fatal: cfg.Fatal})
-		if err != nil {
-			return c, err
-		}
-		c.stores = append(c.stores, st)
-		sys := cfg.System
-		sys.Store = st
-		sys.Across = &exec.Across{Store: id, Of: func(p event.PartitionID) event.StoreID { return event.StoreID(int(p) % cfg.Stores) },
-			Network: network{c, id}, Siblings: siblings, Spread: cfg.Spread}
-		if c.Systems[i], err = exec.Recover(sys); err != nil {
+		if err := c.start(event.StoreID(i), e); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
+}
+
+// start opens a store, and connects it with all that are open.
+func (c *Cluster) start(id event.StoreID, e store.Engine) (err error) {
+	n := &node{id: id, engine: e, own: newLink(0)}
+	fatal := func(err error) {
+		if !errors.Is(err, errCrashed) {
+			c.cfg.Fatal(err)
+		}
+	}
+	n.store, err = store.Open(e, store.Options{Program: "nodes", Partitions: c.cfg.Partitions, Number: id, Log: slog.New(slog.DiscardHandler),
+		Scheduler: c.wait, Fatal: fatal})
+	if err != nil {
+		return errors.Join(err, e.Close())
+	}
+	sys := c.cfg.System
+	sys.Store = n.store
+	sys.Across = &exec.Across{Store: id, Of: func(p event.PartitionID) event.StoreID { return event.StoreID(int(p) % c.cfg.Stores) },
+		Network: network{c, n}, Siblings: c.cfg.siblings, Spread: c.cfg.Spread}
+	c.mu.Lock()
+	c.nodes[id] = n
+	c.mu.Unlock()
+	s, err := exec.Recover(sys)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	n.sys = s
+	c.mu.Unlock()
+	c.isReady(&n.own, n)
+	for _, other := range c.open() {
+		if other != n {
+			c.connect(other, n)
+		}
+	}
+	return nil
+}
+
+// open lists the nodes that are open.
+func (c *Cluster) open() (list []*node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range c.nodes {
+		if n != nil && n.sys != nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// System returns the system of a store, nil if that is not open.
+func (c *Cluster) System(id event.StoreID) *exec.System {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.nodes[id]; n != nil {
+		return n.sys
+	}
+	return nil
+}
+
+// Systems lists the systems of all stores that are open.
+func (c *Cluster) Systems() (list []*exec.System) {
+	for _, n := range c.open() {
+		list = append(list, n.sys)
+	}
+	return list
+}
+
+// connect begins a session between two stores.
+func (c *Cluster) connect(a, b *node) {
+	c.mu.Lock()
+	c.last++
+	l := newLink(c.last)
+	c.links[between(a.id, b.id)] = &l
+	c.mu.Unlock()
+	for _, ends := range [...][2]*node{{a, b}, {b, a}} {
+		ends[0].sys.Across().Up(ends[1].id, l.session)
+		c.isReady(&l, ends[0])
+	}
+}
+
+// isReady has a node get what it is told in a session.
+func (c *Cluster) isReady(l *link, n *node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.ready[n.id] = true
+	early := l.early[n.id]
+	delete(l.early, n.id)
+	for _, deliver := range early {
+		c.workers.Run(deliver)
+	}
+}
+
+func between(a, b event.StoreID) [2]event.StoreID { return [2]event.StoreID{min(a, b), max(a, b)} }
+
+// Cut ends the session between two stores, and begins another one: what is under way between them is lost.
+func (c *Cluster) Cut(a, b event.StoreID) {
+	ends := make([]*node, 0, 2)
+	for _, n := range c.open() {
+		if n.id == a || n.id == b {
+			ends = append(ends, n)
+		}
+	}
+	if len(ends) == 2 {
+		c.disconnect(ends[0], ends[1])
+		c.connect(ends[0], ends[1])
+	}
+}
+
+// disconnect ends the session between two stores.
+func (c *Cluster) disconnect(a, b *node) {
+	c.mu.Lock()
+	l := c.links[between(a.id, b.id)]
+	delete(c.links, between(a.id, b.id))
+	c.mu.Unlock()
+	if l != nil {
+		for _, list := range l.early {
+			c.flying.Add(-len(list))
+		}
+		a.sys.Across().Lost(b.id)
+		b.sys.Across().Lost(a.id)
+	}
+}
+
+// errCrashed is why a store has failed.
+var errCrashed = errors.New("a crash")
+
+// Crash ends the start of a store in the midst of what it does. image makes the engine fail, and returns another one with what
+// a crash leaves of it. Restart opens that.
+func (c *Cluster) Crash(id event.StoreID, image func(store.Engine, error) store.Engine) error {
+	c.mu.Lock()
+	n := c.nodes[id]
+	c.mu.Unlock()
+	left := image(n.engine, errCrashed)
+	n.store.Fail(errCrashed)
+	n.sys.Abandon()
+	for _, other := range c.open() {
+		if other != n {
+			c.disconnect(other, n)
+		}
+	}
+	c.mu.Lock()
+	c.nodes[id] = &node{id: id, engine: left}
+	c.mu.Unlock()
+	n.sys.Close()
+	if err := n.store.Close(); !errors.Is(err, errCrashed) {
+		return fmt.Errorf("store %d ends with %w", id, err)
+	}
+	return nil
+}
+
+// Restart opens a store that has crashed.
+func (c *Cluster) Restart(id event.StoreID) error {
+	c.mu.Lock()
+	e := c.nodes[id].engine
+	c.mu.Unlock()
+	return c.start(id, e)
+}
+
+// Settle waits until nothing that was issued is left, and no message is under way.
+func (c *Cluster) Settle() {
+	for {
+		for _, s := range c.Systems() {
+			s.Client().Settle()
+		}
+		ch := c.flying.Zero()
+		if ch == nil {
+			return
+		}
+		c.wait.Wait(ch)
+	}
 }
 
 // Close ends the systems, in which nothing is under way, and their stores.
@@ -78,53 +266,78 @@ func (c *Cluster) Close() (err error) {
 	for ch := c.flying.Zero(); ch != nil; ch = c.flying.Zero() {
 		c.wait.Wait(ch)
 	}
-	for _, s := range c.Systems {
-		if s != nil {
-			s.Close()
-		}
+	for _, n := range c.open() {
+		n.sys.Close()
 	}
 	if c.wait != nil {
 		c.wait.Until(c.workers.Idle)
 	}
 	c.workers.Close()
-	for _, s := range c.stores {
-		err = errors.Join(err, s.Close())
+	for _, n := range c.nodes {
+		if n != nil && n.store != nil {
+			err = errors.Join(err, n.store.Close())
+		}
 	}
 	return err
+}
+
+// Engine returns the engine of a store.
+func (c *Cluster) Engine(id event.StoreID) store.Engine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nodes[id].engine
 }
 
 // waits says what waits for what, if nothing goes on.
 func (c *Cluster) waits() string {
 	var b strings.Builder
-	for i, s := range c.Systems {
-		if s != nil {
-			tries, parts, undone := s.Across().Open()
-			fmt.Fprintf(&b, "store %d: %d attempts over several stores, %d parts, %d decisions to be carried out\n", i, tries, parts, undone)
-			s.WriteWaits(&b)
-		}
-	}
+	c.WriteWaits(&b)
 	return b.String()
 }
 
-// network is how a store sends.
+// WriteWaits writes what waits for what.
+func (c *Cluster) WriteWaits(b *strings.Builder) {
+	for _, n := range c.open() {
+		tries, parts, undone := n.sys.Across().Open()
+		fmt.Fprintf(b, "store %d: %d attempts over several stores, %d parts, %d decisions to be carried out\n", n.id, tries, parts, undone)
+		n.sys.WriteWaits(b)
+	}
+}
+
+// network is how a start of a store sends.
 type network struct {
 	c    *Cluster
-	from event.StoreID
+	from *node
 }
 
 // Send implements across.Network.
-func (n network) Send(to event.StoreID, m *across.Message) {
-	n.c.flying.Add(1)
-	n.c.workers.Run(func() {
-		defer n.c.flying.Add(-1)
-		n.c.Systems[to].Across().Receive(n.from, m)
-	})
+func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
+	c, target := n.c, n.from
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := &target.own
+	if to != target.id {
+		if l = c.links[between(target.id, to)]; l == nil || l.session != session {
+			return
+		}
+		target = c.nodes[to]
+	}
+	c.flying.Add(1)
+	deliver := func() {
+		target.sys.Across().Receive(n.from.id, session, m) // sys does not change any more
+		c.flying.Add(-1)
+	}
+	if l.ready[to] {
+		c.workers.Run(deliver)
+	} else {
+		l.early[to] = append(l.early[to], deliver)
+	}
 }
 
 // Counts adds up what has happened between the stores.
 func (c *Cluster) Counts() (sum across.Counts) {
-	for _, s := range c.Systems {
-		sum.Add(s.Across().Counts())
+	for _, n := range c.open() {
+		sum.Add(n.sys.Across().Counts())
 	}
 	return sum
 }

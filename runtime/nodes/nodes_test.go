@@ -43,7 +43,7 @@ const (
 // opened returns a bank with accounts, as seen by a client of a system.
 func opened(t testing.TB, c *nodes.Cluster) bank.Bank_Ref {
 	t.Helper()
-	cl := c.Systems[0].Client()
+	cl := c.System(0).Client()
 	b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
 	for i := range accounts {
 		if err := b.Open(cl, owner(i), deposit); err != nil {
@@ -64,7 +64,7 @@ func TestTransfersOverStores(t *testing.T) {
 	var refused atomic.Int64
 	for n := range clients {
 		group.Go(func() {
-			s := c.Systems[n%len(c.Systems)]
+			s := c.System(event.StoreID(n % 3))
 			cl, r := s.Client(), rand.New(rand.NewPCG(1, uint64(n)))
 			b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
 			for i := range *transfers {
@@ -81,7 +81,7 @@ func TestTransfersOverStores(t *testing.T) {
 		})
 	}
 	group.Wait()
-	cl := c.Systems[0].Client()
+	cl := c.System(0).Client()
 	b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
 	sum := int64(0)
 	for i := range accounts {
@@ -100,7 +100,7 @@ func TestTransfersOverStores(t *testing.T) {
 	if counts.Committed < int64(clients**transfers/2) || counts.Withdrawn == 0 || refused.Load() == 0 {
 		t.Error("too little has happened over several stores")
 	}
-	for i, s := range c.Systems {
+	for i, s := range c.Systems() {
 		if tries, parts, undone := s.Across().Open(); tries+parts+undone > 0 {
 			t.Errorf("store %d: %d attempts, %d parts and %d decisions are left", i, tries, parts, undone)
 		}
@@ -124,7 +124,7 @@ func BenchmarkTransfer(b *testing.B) {
 			start := time.Now()
 			b.RunParallel(func(pb *testing.PB) {
 				k := n.Add(1)
-				cl, r := c.Systems[k%uint64(stores)].Client(), rand.New(rand.NewPCG(2, k))
+				cl, r := c.System(event.StoreID(k%uint64(stores))).Client(), rand.New(rand.NewPCG(2, k))
 				ref := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
 				for pb.Next() {
 					_ = ref.Transfer(cl, owner(r.IntN(accounts)), owner(r.IntN(accounts)), 1) // it may be refused
@@ -132,7 +132,7 @@ func BenchmarkTransfer(b *testing.B) {
 			})
 			b.ReportMetric(float64(b.N)/time.Since(start).Seconds(), "transfers/s")
 			b.StopTimer()
-			c.Systems[0].Client().Settle()
+			c.System(0).Client().Settle()
 			if err := c.Close(); err != nil {
 				b.Error(err)
 			}

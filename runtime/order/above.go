@@ -19,8 +19,8 @@ type Above interface {
 	// StoreOf returns the store that has an actor.
 	StoreOf(id event.ActorID) event.StoreID
 	// Order has TOP order an attempt, whose footprint in other stores is in parts, ordered by store. Then Take is called with token, in the order of all
-	// that this store takes, and Taken for each part when its store has taken it, unless the attempt has been withdrawn meanwhile. Order does not wait.
-	Order(a *Attempt, token uint32, parts []Part)
+	// that this store takes, and Taken for each part when its store has taken it, unless the attempt has been withdrawn meanwhile. Order does not wait. It fails if the store has left the others.
+	Order(a *Attempt, token uint32, parts []Part) error
 	// Withdrawn says that the attempt is over, and has not happened: its parts are to be released. It does not wait.
 	Withdrawn(a *Attempt, token uint32)
 	// Label names an actor of another store to the program, as Handle.Label does.
@@ -58,8 +58,8 @@ type across struct {
 // Token names the attempt in this process, until it is over. Attempts of a pooled object have different ones.
 func (a *Attempt) Token() uint32 { return a.home.ID().Attempt }
 
-// enterAbove enters by TOP.
-func (a *Attempt) enterAbove() {
+// enterAbove enters by TOP. If that fails the attempt waits for nothing.
+func (a *Attempt) enterAbove() error {
 	if a.across == nil {
 		a.across = &across{}
 	}
@@ -73,7 +73,13 @@ func (a *Attempt) enterAbove() {
 	x.broken, x.claim = false, member{}
 	a.pending += 1 + len(parts) // its turn, and theirs
 	a.mu.Unlock()
-	a.Host.ordering.Order(a, token, parts)
+	err := a.Host.ordering.Order(a, token, parts)
+	if err != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		x.asked, a.pending = 0, 0
+	}
+	return err
 }
 
 // parts returns the footprint in other stores.
@@ -295,11 +301,25 @@ func (a *Attempt) EndPart(withdrawn bool) {
 func (a *Attempt) Announce(h *Handle) {
 	h.Set(Announced)
 	a.Host.Graph.NewRoot(&h.Node, &a.Host.Partitions[int(h.ID.Birth)%len(a.Host.Partitions)].Node)
-	// Invariant: no event asks for an actor before it is announced.
-	assert.That(h.latch.join(lock.Write, a, 0), "order: %v is held, and has just been created", h.ID)
+	a.takeFree(h)
+}
+
+// takeFree holds h for writing.
+func (a *Attempt) takeFree(h *Handle) {
+	// Invariant: no event asks for an actor before it is announced, or before what is in doubt has its locks.
+	assert.That(h.latch.join(lock.Write, a, 0), "order: %v is held, and nothing knows it yet", h.ID)
 	a.LockShared()
 	defer a.UnlockShared()
 	a.tookFast(h, lock.Write)
+}
+
+// RestorePart is StartPart for what an earlier start of the store has prepared: the attempt holds the actors for writing. No other attempt
+// is made before that.
+func (a *Attempt) RestorePart(held []*Handle) {
+	a.StartPart(nil, nil, nil)
+	for _, h := range held {
+		a.takeFree(h)
+	}
 }
 
 // DropFresh takes back what the attempt has created.

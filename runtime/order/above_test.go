@@ -116,7 +116,7 @@ func (h *storeHost) StoreOf(id event.ActorID) event.StoreID { return event.Store
 func (h *storeHost) Label(event.ActorID) string { return "" }
 
 // Order implements Above: it goes to TOP by a message, and from there to each store.
-func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) {
+func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) error {
 	w := h.of
 	w.post(func() {
 		w.top.Lock()
@@ -132,6 +132,7 @@ func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) {
 			w.post(func() { w.hosts[p.Store].begin(a, token, n, p.Wanted) })
 		}
 	})
+	return nil
 }
 
 // post delivers a message, after a while.

@@ -5,7 +5,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
-// Hold returns when the attempt holds h in mode, be h deleted or not, or unwinds with a withdrawal. It reports whether it has waited.
+// Hold returns when the attempt holds h in mode, or h is deleted for good, or unwinds with a withdrawal. It reports whether it has waited.
 func (a *Attempt) Hold(h *Handle, mode Mode) (waited bool) {
 	if h.IsPrivate() {
 		return false // only this event knows it
@@ -34,6 +34,9 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 		case lock.Run:
 			return waited
 		case lock.Withdraw:
+			if h.Is(Deleted) { // while the attempt waited; that is final
+				return waited
+			}
 			panic(Withdrawal{claim: member{h: h, mode: mode}})
 		case lock.Ask:
 			a.mu.Unlock()

@@ -39,7 +39,9 @@ func (a *Attempt) Enter() error {
 			a.gather()
 		}
 		if a.IsWide() {
-			a.enterAbove()
+			if err := a.enterAbove(); err != nil {
+				return err
+			}
 			if a.await() {
 				return nil
 			}

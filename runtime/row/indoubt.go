@@ -2,6 +2,7 @@ package row
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -15,6 +16,11 @@ const (
 	decided  = 'd' // then the attempt; the row lists the stores that have to carry it out
 	prepared = 'p' // then the home, and the attempt
 )
+
+// InDoubtKeyMin is how many bytes the key of such a row has behind its section, at least.
+const InDoubtKeyMin = 1 + attemptSize
+
+const attemptSize = 3 * 8
 
 // AppendDecisionKey appends the key of a decision: an event and the number of its attempt.
 func AppendDecisionKey(k []byte, p event.PartitionID, e event.EventID, number uint64) []byte {
@@ -31,10 +37,150 @@ func appendAttempt(k []byte, e event.EventID, number uint64) []byte {
 	return store.AppendSerial(store.AppendSerial(store.AppendSerial(k, e.Origin), e.Seq), number)
 }
 
-// AppendStores appends the stores of a decision.
+// InDoubt is the key of a row in section InDoubt.
+type InDoubt struct {
+	Prepared bool          // else it is a decision
+	Home     event.StoreID // of what is prepared
+	Event    event.EventID
+	Number   uint64
+}
+
+// ReadInDoubtKey reads the part of such a key behind its section.
+func ReadInDoubtKey(rest []byte) (k InDoubt, err error) {
+	kind := rest[0]
+	rest = rest[1:]
+	switch {
+	case kind == prepared && len(rest) == 4+attemptSize:
+		k.Prepared, k.Home, rest = true, event.StoreID(binary.BigEndian.Uint32(rest)), rest[4:]
+	case kind != decided || len(rest) != attemptSize:
+		return k, errors.New("its key is neither that of a decision nor that of what is prepared")
+	}
+	in := Read(rest)
+	k.Event, k.Number = in.Event(), in.Fixed()
+	return k, in.End()
+}
+
+// AppendStores appends the payload of a decision: the stores that have to carry it out.
 func AppendStores(b []byte, stores []event.StoreID) []byte {
 	for _, s := range stores {
 		b = binary.AppendUvarint(b, uint64(s))
 	}
 	return b
+}
+
+// ReadStores reads what AppendStores has written.
+func ReadStores(payload []byte) (stores []event.StoreID, err error) {
+	in := Read(payload)
+	for in.More() {
+		stores = append(stores, event.StoreID(in.Uint()))
+	}
+	return stores, in.End()
+}
+
+// Prepared is what an attempt of another store's event is to change here if it commits.
+type Prepared struct {
+	First   event.EventID // of the chain that the event is a step of, or would begin
+	Waits   bool          // a client of Store waits for the end of the chain
+	Store   event.StoreID
+	Held    []event.ActorID
+	Fresh   []Made
+	Born    []event.ActorID // named actors that it has constructed
+	Deletes []event.ActorID
+	Edges   []Edge // changes of units
+	Abroad  []Edge // of these, to actors of other stores
+	Issues  []Issue
+	Changes []byte // of fields: store.Recording
+}
+
+// Made is an actor that an attempt has created.
+type Made struct {
+	ID     event.ActorID
+	Layout uint32
+}
+
+// IssueKind says what an Issue is. The kinds are numbered for ever.
+type IssueKind byte
+
+// The kinds.
+const (
+	IssueEvent  IssueKind = iota + 1 // a sub-event
+	IssueTail                        // a tail call
+	IssueGo                          // a call of a Go function
+	IssueTimer                       // a timer is set
+	IssueCancel                      // a timer is ended
+)
+
+// Issue is what an attempt issues here once it has committed: it gets its numbers then. Comments name the kinds that a field is of, if not all.
+type Issue struct {
+	Kind      IssueKind
+	Keep      bool // IssueTail: it keeps its actor
+	Issuer    event.ActorID
+	Target    event.ActorID // all but IssueCancel
+	Signature uint32        // as Target
+	Name      string        // of a timer
+	Delay     int64         // of a timer, in nanoseconds
+	Every     int64         // as Delay
+	Args      []byte
+}
+
+// Append appends the payload.
+func (p *Prepared) Append(b []byte) []byte {
+	b = binary.AppendUvarint(AppendBool(AppendEvent(b, p.First), p.Waits), uint64(p.Store))
+	for _, list := range [...][]event.ActorID{p.Held, p.Born, p.Deletes} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, id := range list {
+			b = AppendActor(b, id)
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.Fresh)))
+	for _, m := range p.Fresh {
+		b = binary.AppendUvarint(AppendActor(b, m.ID), uint64(m.Layout))
+	}
+	for _, list := range [...][]Edge{p.Edges, p.Abroad} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, e := range list {
+			b = binary.AppendVarint(AppendActor(AppendActor(b, e.Owner), e.Child), int64(e.Units))
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.Issues)))
+	for i := range p.Issues {
+		x := &p.Issues[i]
+		b = AppendBool(append(b, byte(x.Kind)), x.Keep)
+		b = AppendActor(AppendActor(b, x.Issuer), x.Target)
+		b = binary.AppendUvarint(b, uint64(x.Signature))
+		b = AppendText(b, x.Name)
+		b = binary.AppendVarint(binary.AppendVarint(b, x.Delay), x.Every)
+		b = append(binary.AppendUvarint(b, uint64(len(x.Args))), x.Args...)
+	}
+	return append(b, p.Changes...)
+}
+
+// ReadPrepared reads what Append has written. Arguments and changes are part of the payload.
+func ReadPrepared(payload []byte) (p Prepared, err error) {
+	in := Read(payload)
+	p.First, p.Waits, p.Store = in.Event(), in.Bool(), event.StoreID(in.Uint())
+	for _, list := range [...]*[]event.ActorID{&p.Held, &p.Born, &p.Deletes} {
+		for n := in.Uint(); n > 0 && !in.bad; n-- {
+			*list = append(*list, in.Actor())
+		}
+	}
+	for n := in.Uint(); n > 0 && !in.bad; n-- {
+		p.Fresh = append(p.Fresh, Made{in.Actor(), uint32(in.Uint())})
+	}
+	for _, list := range [...]*[]Edge{&p.Edges, &p.Abroad} {
+		for n := in.Uint(); n > 0 && !in.bad; n-- {
+			*list = append(*list, Edge{Owner: in.Actor(), Child: in.Actor(), Units: int(in.Int())})
+		}
+	}
+	for n := in.Uint(); n > 0 && !in.bad; n-- {
+		x := Issue{Kind: IssueKind(in.Byte()), Keep: in.Bool(), Issuer: in.Actor(), Target: in.Actor(), Signature: uint32(in.Uint()), Name: in.Text(),
+			Delay: in.Int(), Every: in.Int()}
+		x.Args = in.Bytes(in.Uint())
+		if x.Kind < IssueEvent || x.Kind > IssueCancel {
+			return p, errors.New("it issues something of an unknown kind")
+		}
+		p.Issues = append(p.Issues, x)
+	}
+	p.Changes = in.Rest()
+	return p, in.End()
 }

@@ -82,14 +82,7 @@ func (p *Reader) Fixed() uint64 {
 
 // Text reads what AppendText has written.
 func (p *Reader) Text() string {
-	n := p.Uint()
-	if n > uint64(len(p.rest)) {
-		p.fail()
-		return ""
-	}
-	s := string(p.rest[:n])
-	p.rest = p.rest[n:]
-	return s
+	return string(p.Bytes(p.Uint()))
 }
 
 // Actor reads what AppendActor has written.
@@ -101,6 +94,20 @@ func (p *Reader) Actor() event.ActorID {
 func (p *Reader) Event() event.EventID {
 	return event.EventID{Origin: p.Fixed(), Seq: p.Fixed()}
 }
+
+// Bytes reads n bytes, which are part of the payload.
+func (p *Reader) Bytes(n uint64) []byte {
+	if n > uint64(len(p.rest)) {
+		p.fail()
+		return nil
+	}
+	b := p.rest[:n]
+	p.rest = p.rest[n:]
+	return b
+}
+
+// More reports whether something is left.
+func (p *Reader) More() bool { return len(p.rest) > 0 }
 
 // Rest reads all that is left, which is part of the payload.
 func (p *Reader) Rest() []byte {

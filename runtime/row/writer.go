@@ -1,6 +1,9 @@
 package row
 
-import "github.com/aeon-lang/aeon/runtime/store"
+import (
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
 
 // Writer puts rows into one batch. Its buffers are used again for each row:
 //
@@ -22,6 +25,13 @@ func (w *Writer) Batch() store.Batch {
 		w.batch = w.Store.NewBatch()
 	}
 	return w.batch
+}
+
+// Into has b be the batch. What was written before must have been taken.
+func (w *Writer) Into(b store.Batch) {
+	// Invariant: a batch is taken or discarded before the next.
+	assert.That(w.batch == nil, "row: a batch is left, and another begins")
+	w.batch = b
 }
 
 // Empty reports whether nothing was written.

@@ -103,10 +103,31 @@ type Pending struct {
 		sync.Mutex
 		zero chan struct{} // closed when n reaches zero; nil if no goroutine waits
 	}
+	all  *Pending   // counts what p counts, too, until p has left; nil: p is no part of others
+	part sync.Mutex // of one with all: held while both change
+	left bool
+}
+
+// Joins makes p, which counts nothing, a part of all: what waits for either waits for all.
+func (p *Pending) Joins(all *Pending) { p.all = all }
+
+// Leave ends that: what p counts then, and later, is not waited for any more.
+func (p *Pending) Leave() {
+	p.part.Lock()
+	defer p.part.Unlock()
+	p.left = true
+	p.all.Add(-int(p.n.Load()))
 }
 
 // Add adds n, which may be negative.
 func (p *Pending) Add(n int) {
+	if p.all != nil {
+		p.part.Lock()
+		defer p.part.Unlock()
+		if !p.left {
+			p.all.Add(n)
+		}
+	}
 	if n != 0 && p.n.Add(int64(n)) == 0 {
 		p.mu.Lock()
 		if p.mu.zero != nil && p.n.Load() == 0 {
@@ -122,6 +143,9 @@ func (p *Pending) Count() int64 { return p.n.Load() }
 
 // Zero returns a channel that is closed when nothing is left, nil if nothing is.
 func (p *Pending) Zero() <-chan struct{} {
+	if p.all != nil && !p.hasLeft() {
+		return p.all.Zero()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n.Load() == 0 {
@@ -131,4 +155,10 @@ func (p *Pending) Zero() <-chan struct{} {
 		p.mu.zero = make(chan struct{})
 	}
 	return p.mu.zero
+}
+
+func (p *Pending) hasLeft() bool {
+	p.part.Lock()
+	defer p.part.Unlock()
+	return p.left
 }

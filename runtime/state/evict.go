@@ -122,7 +122,7 @@ func (s *State) unload(h *order.Handle) bool {
 	}
 	mu := s.loads.Of(h.ID.Serial)
 	mu.Lock()
-	gone := h.Is(order.Deleted) // an event that holds it cannot be deleting it
+	gone := h.Is(order.Deleted | order.Unloaded) // an event that holds it cannot be deleting it
 	if h.State.Load() == order.Created {
 		mu.retired.Drop(h)
 		h.Object = nil
@@ -132,6 +132,18 @@ func (s *State) unload(h *order.Handle) bool {
 	mu.Unlock()
 	h.Free(s.host)
 	return gone
+}
+
+// Reread has the state of h, which the caller holds for writing, be read from the store: an event of an earlier start has changed it there.
+func (s *State) Reread(h *order.Handle) {
+	mu := s.loads.Of(h.ID.Serial)
+	mu.Lock()
+	defer mu.Unlock()
+	if h.Object != nil {
+		mu.retired.Drop(h)
+		h.Object = nil
+	}
+	h.Set(order.Unloaded)
 }
 
 // Memory keeps the heap below Config.MemoryMax. It is also the budget of containers, which come into memory once they

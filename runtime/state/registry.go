@@ -118,6 +118,18 @@ func (s *State) Announce(h *order.Handle) {
 	s.actors.remember(h)
 }
 
+// Remake returns the handle of an actor that is fresh, with a layout, as an event of an earlier start has created it. Nothing of it is stored.
+func (s *State) Remake(id event.ActorID, layout uint32) (*order.Handle, error) {
+	_, shape, err := s.Layouts.ByNumber(layout)
+	if err != nil {
+		return nil, err
+	}
+	h := s.Handle(id)
+	h.Shape, h.Layout = shape, layout
+	h.State.Store(order.Fresh)
+	return h, nil
+}
+
 // Handle returns the handle of an actor, detached if it was not used yet. There is one handle for each actor as long as
 // anything refers to it.
 func (s *State) Handle(id event.ActorID) *order.Handle { return s.actors.resolve(id, s.host) }

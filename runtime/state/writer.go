@@ -254,20 +254,27 @@ func (w *Writer) ListOrphans(a *order.Attempt) {
 	}
 }
 
-// Ownership writes the headers and edges that an attempt has made or changed. Its changes are applied.
-func (w *Writer) Ownership(a *order.Attempt) {
-	s := w.state
+// ReserveIDs makes sure that no later start gives the ids of the actors that an attempt has created.
+func (s *State) ReserveIDs(a *order.Attempt) {
 	serials := uint64(0)
 	for _, h := range a.Fresh {
 		serials = max(serials, event.CountOf(h.ID.Serial)) // references may stay even to an actor that is deleted at once
+	}
+	if serials > 0 {
+		s.Store.ReserveIDs(serials)
+	}
+}
+
+// Ownership writes the headers and edges that an attempt has made or changed. Its changes are applied.
+func (w *Writer) Ownership(a *order.Attempt) {
+	s := w.state
+	for _, h := range a.Fresh {
 		if !a.Deleting(h) {
 			s.actors.keep(h)
 			w.Header(h)
 		}
 	}
-	if serials > 0 {
-		s.Store.ReserveIDs(serials)
-	}
+	s.ReserveIDs(a)
 	for _, h := range a.Born {
 		if !a.Deleting(h) {
 			w.Header(h)
@@ -337,7 +344,7 @@ func (s *State) appended(a *order.Attempt, pos store.Position) {
 	}
 	for _, list := range [...][]*order.Handle{a.Fresh, a.Born} {
 		for _, h := range list {
-			if !a.Deleting(h) {
+			if !a.Deleting(h) && h.Object != nil {
 				s.resident.add(h) // not before: until now only the event used its state
 			}
 		}

@@ -177,7 +177,7 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	}
 	systems := []*aeonrt.System{s}
 	if r.several != nil {
-		systems, o.Across = r.several.Systems, r.several.Counts()
+		systems, o.Across = r.several.Systems(), r.several.Counts()
 	}
 	for _, s := range systems {
 		stats := s.Stats()
@@ -229,7 +229,7 @@ func (r *run) open(cfg aeonrt.Config, p *aeonrt.Package, o *Outcome) (*aeonrt.Sy
 			o.Stored = err.Error()
 			return nil, nil
 		}
-		return r.several.Systems[0], nil
+		return r.several.System(0), nil
 	case !r.job.Stored:
 		return aeonrt.Open(cfg), nil
 	}

@@ -1,0 +1,216 @@
+package across
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/commit"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// What two stores tell each other belongs to a session, which is of one start of either. When it ends all that was under way is lost, and both know
+// that: attempts that have not been voted for are withdrawn, what was decided is told again in the next session, and questions are asked again.
+
+// ErrEnded says that a store is not one of several any more: it has failed.
+var ErrEnded = errors.New("the store has left the cluster")
+
+// Up says that a session with another store has begun. The network gives sessions numbers, of which none is 0.
+func (s *Store) Up(store event.StoreID, session uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.sessions[store] = session
+	s.cfg.Local.Lost(store)
+	s.carryOut(s.home.Up(store, nil))
+	s.carryOut(s.participant.Up(store, nil))
+	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
+		if q := s.asked[n]; q.of == store {
+			s.send(store, q.message)
+		}
+	}
+	for _, name := range s.names() {
+		s.sendOrder(s.tries[name])
+	}
+	list := s.deferred
+	s.deferred = nil
+	for _, m := range list {
+		s.order(m)
+	}
+}
+
+// Lost says that the session with another store has ended.
+func (s *Store) Lost(store event.StoreID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost(store)
+}
+
+func (s *Store) lost(store event.StoreID) {
+	if s.sessions[store] == 0 {
+		return
+	}
+	delete(s.sessions, store)
+	s.carryOut(s.home.Lost(store, nil))
+	s.carryOut(s.participant.Lost(store, nil))
+	if store == 0 { // it numbers from 1 on in the next session, and what it has sent is lost
+		s.turns.Restart()
+		s.missed(func(t *Try) bool { return !t.turned || len(t.taken) < len(t.order.Parts) })
+	}
+	if s.cfg.Store == 0 {
+		delete(s.given, store)
+		s.deferred = slices.DeleteFunc(s.deferred, func(m *Message) bool { return m.Home == store })
+		for _, to := range s.reached() {
+			s.send(to, &Message{Kind: Missed, Home: store})
+		}
+	}
+	s.cfg.Local.Lost(store)
+}
+
+// missed withdraws attempts of which a part may have been lost on its way from store 0. Caller holds mu.
+func (s *Store) missed(which func(*Try) bool) {
+	for _, name := range s.names() {
+		if t := s.tries[name]; t.sent && which(t) {
+			t.attempt.Break(t.token, nil, 0)
+		}
+	}
+}
+
+// sendOrder has store 0 order an attempt, once there are sessions with all stores that this takes. Caller holds mu.
+func (s *Store) sendOrder(t *Try) {
+	if t.sent || !s.reaches(0) {
+		return
+	}
+	for i := range t.order.Parts {
+		if !s.reaches(t.order.Parts[i].Store) {
+			return
+		}
+	}
+	t.sent = true
+	s.send(0, t.order)
+}
+
+// End ends what the store, which has failed, waits for of others: nothing of it happens any more.
+func (s *Store) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.ended = true
+	for _, store := range slices.Sorted(maps.Keys(s.sessions)) {
+		s.lost(store)
+	}
+	for _, name := range s.names() {
+		t := s.tries[name]
+		t.attempt.Break(t.token, nil, 0)
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(s.parts), commit.Name.Compare) {
+		if p := s.parts[name]; !p.over && !p.ending {
+			p.drop()
+		}
+	}
+	clear(s.asked)
+	s.news.Broadcast()
+	s.cfg.Local.Lost(s.cfg.Store)
+}
+
+// isCurrent reports whether a message of a session is to be taken. Caller holds mu, as for what follows.
+func (s *Store) isCurrent(from event.StoreID, session uint64) bool {
+	return !s.ended && (from == s.cfg.Store || session != 0 && s.sessions[from] == session)
+}
+
+// reaches reports whether there is a session with a store.
+func (s *Store) reaches(store event.StoreID) bool {
+	return store == s.cfg.Store || s.sessions[store] != 0
+}
+
+// reached lists all stores with which there is a session, and this one.
+func (s *Store) reached() []event.StoreID {
+	list := append(slices.Collect(maps.Keys(s.sessions)), s.cfg.Store)
+	slices.Sort(list)
+	return list
+}
+
+// names lists the attempts of this store, in order.
+func (s *Store) names() []commit.Name {
+	return slices.SortedFunc(maps.Keys(s.tries), commit.Name.Compare)
+}
+
+// send sends a message, unless there is no session: then it is lost with the one that there was.
+func (s *Store) send(to event.StoreID, m *Message) {
+	if !s.ended && s.reaches(to) {
+		s.cfg.Network.Send(to, s.sessions[to], m)
+	}
+}
+
+// tell is send for a caller that does not hold mu.
+func (s *Store) tell(to event.StoreID, m *Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.send(to, m)
+}
+
+// asked is a question that is not answered.
+type asked struct {
+	of      event.StoreID
+	message *Message
+	answer  Question
+}
+
+// Ask has another store answer a question, and waits, over sessions. A store that has ended gets no answer but the question.
+func (s *Store) Ask(of event.StoreID, q Question) Question {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return q
+	}
+	s.questions++
+	n := s.questions
+	a := &asked{of: of, message: &Message{Kind: Ask, Number: n, Question: &q}, answer: q}
+	s.asked[n] = a
+	s.send(of, a.message)
+	for s.asked[n] != nil {
+		s.news.Wait()
+	}
+	return a.answer
+}
+
+// answer answers a question that has come in a session.
+func (s *Store) answer(from event.StoreID, session uint64, m *Message) {
+	q := *m.Question
+	held := HeldID{from, session, q.Number}
+	q.Held = held
+	s.cfg.Local.Answer(&q)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isCurrent(from, session) {
+		s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &q})
+	} else if q.Lines != nil {
+		s.cfg.Local.Let(held, false)
+	}
+}
+
+// HeldID names callbacks that this store holds for an event of another one.
+type HeldID struct {
+	From    event.StoreID
+	Session uint64
+	Number  uint64 // among all of From
+}
+
+// Hold has another store give callbacks their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before.
+func (s *Store) Hold(to event.StoreID, number uint64, list []Line) {
+	s.Ask(to, Question{Lines: list, Number: number})
+}
+
+// Let says what becomes of callbacks that another store holds.
+func (s *Store) Let(to event.StoreID, number uint64, yes bool) {
+	s.tell(to, &Message{Kind: Let, Number: number, Yes: yes})
+}
+
+// EndChain tells the store that waits for it how a chain has ended.
+func (s *Store) EndChain(c Chain, r *Reply) {
+	s.tell(c.Store, &Message{Kind: Ended, Chain: c, Reply: r})
+}

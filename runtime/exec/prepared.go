@@ -1,0 +1,243 @@
+package exec
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
+	"github.com/aeon-lang/aeon/runtime/commit"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// What a part has prepared is in doubt until its home decides, also if this store starts anew meanwhile. So its row has all that the
+// commit needs, and a later start makes from it what the part was: an event that holds its locks for writing, and that Apply carries out as any
+// other. What is numbered in the order of the commits gets its numbers there.
+
+// prepared returns what the row of the part has.
+func (x *proxy) prepared() *row.Prepared {
+	ev := x.ev
+	c := ev.Wide.Part.Chain
+	p := &row.Prepared{First: c.First, Waits: c.Waits, Store: c.Store, Changes: x.changes}
+	stays := func(h *order.Handle) bool { return !ev.Deleting(h) || !h.Is(order.Fresh) } // what is made and deleted was never there
+	hold := func(h *order.Handle) {
+		if !h.Is(order.Fresh) && !slices.Contains(p.Held, h.ID) {
+			p.Held = append(p.Held, h.ID)
+		}
+	}
+	entries := ev.Root.UndoLog().Entries()
+	for i := range entries {
+		hold(order.HandleOf(entries[i].Self().Ref()))
+	}
+	for _, h := range ev.Fresh {
+		if stays(h) {
+			p.Fresh = append(p.Fresh, row.Made{ID: h.ID, Layout: h.Layout})
+		}
+	}
+	for _, h := range ev.Born {
+		hold(h)
+		p.Born = append(p.Born, h.ID)
+	}
+	for _, h := range ev.Deletes {
+		if stays(h) {
+			hold(h)
+			p.Deletes = append(p.Deletes, h.ID)
+		}
+	}
+	for _, e := range ev.Edges {
+		if stays(e.Owner) && stays(e.Child) {
+			hold(e.Owner)
+			p.Edges = append(p.Edges, row.Edge{Owner: e.Owner.ID, Child: e.Child.ID, Units: e.Units})
+		}
+	}
+	for _, e := range ev.Abroad {
+		if stays(e.Owner) {
+			hold(e.Owner)
+			p.Abroad = append(p.Abroad, row.Edge{Owner: e.Owner.ID, Child: e.Child.ID, Units: e.Units})
+		}
+	}
+	x.issues(p, ev.Root.Ops, hold)
+	return p
+}
+
+// issues lists in p what the part issues here, in program order. Timers that call clients end with the process, as these do.
+func (x *proxy) issues(p *row.Prepared, ops []activation.Op, hold func(*order.Handle)) {
+	w := x.ev.prep
+	for i := range ops {
+		o := &ops[i]
+		s := row.Issue{Keep: o.Keep, Issuer: o.Issuer.ID, Name: o.Name, Delay: int64(o.Delay), Every: int64(o.Every)}
+		switch o.Kind {
+		case activation.OpBranch:
+			x.issues(p, o.Branch.Ops(), hold)
+			continue
+		case activation.OpEmit:
+			s.Kind = row.IssueEvent
+		case activation.OpTail:
+			if s.Kind = row.IssueTail; o.Keep {
+				hold(o.Target)
+			}
+		case activation.OpGo:
+			s.Kind = row.IssueGo
+		case activation.OpTimer, activation.OpCancel:
+			hold(o.Issuer)
+			if s.Kind = row.IssueTimer; o.Kind == activation.OpCancel || o.Object != nil {
+				s.Kind = row.IssueCancel
+			}
+		default:
+			// Invariant: what a part tells, its home tells.
+			assert.Unreachable("exec: a part issues %d", o.Kind)
+		}
+		if s.Kind != row.IssueCancel {
+			s.Target, s.Signature, s.Args = o.Target.ID, w.d.signatures.Number(o.Method), w.args[o.Encoded[0]:o.Encoded[1]]
+		}
+		p.Issues = append(p.Issues, s)
+	}
+}
+
+// reread has the states of actors that the part has changed be read from the store: the batch at pos has the changes.
+func (x *proxy) reread(pos store.Position) {
+	ev := x.ev
+	for _, list := range [...][]*order.Handle{x.held, ev.Fresh} {
+		for _, h := range list {
+			if h.Is(order.Deleted) {
+				continue
+			}
+			h.Stored(pos)
+			if h.Is(order.Created) {
+				ev.sys.durable.Reread(h)
+			}
+		}
+	}
+}
+
+// inDoubt reads what was decided here, and what was prepared: that has its locks before any event runs.
+func (r *recovery) inDoubt() error {
+	return r.d.Rows(store.InDoubt, row.InDoubtKeyMin, func(_ event.PartitionID, rest, payload []byte) error {
+		k, err := row.ReadInDoubtKey(rest)
+		switch {
+		case err != nil:
+			return err
+		case r.s.across == nil:
+			return errAlone
+		}
+		name := commit.Name{Event: k.Event, Number: k.Number}
+		if !k.Prepared {
+			stores, err := row.ReadStores(payload)
+			if err == nil {
+				r.s.decided(1)
+				r.live++
+				r.s.across.RestoreDecision(name, stores)
+			}
+			return err
+		}
+		p, err := row.ReadPrepared(slices.Clone(payload))
+		if err != nil {
+			return err
+		}
+		x := &proxy{row: true, changes: p.Changes, restored: true}
+		r.s.across.RestorePart(name, k.Home, across.Chain{First: p.First, Waits: p.Waits, Store: p.Store}, func(part *across.Part) (across.Proxy, *order.Attempt) {
+			err = r.restore(x, part, &p)
+			return x, &x.ev.Attempt
+		})
+		r.live++
+		return err
+	})
+}
+
+// errAlone refuses a store that is one of several.
+var errAlone = errors.New("it is of an event over several stores, and the store was opened as the only one")
+
+// methodPrepared stands for the method of an event whose code has run in an earlier start.
+var methodPrepared = Method{Name: "prepared"}
+
+// restore makes x what it was when the row was written.
+func (r *recovery) restore(x *proxy, part *across.Part, p *row.Prepared) (err error) {
+	s, d := r.s, r.d
+	ev := s.takeEvent(s.inner, part.Name().Event, nil, &methodPrepared, nil)
+	x.ev = ev
+	ev.Wide = &activation.Wide{Part: part}
+	ev.Begin()
+	s.live.Add(1)
+	for _, id := range p.Held {
+		h := d.Handle(id)
+		if a := d.Attach(h); err == nil {
+			err = a
+		}
+		x.held = append(x.held, h)
+	}
+	ev.RestorePart(x.held)
+	if err == nil {
+		err = r.regain(ev, p)
+	}
+	if len(ev.Deletes) > 0 {
+		x.over = ev.prepareDeletes()
+	}
+	return err
+}
+
+// regain makes the changes of an event that holds its locks again.
+func (r *recovery) regain(ev *Event, p *row.Prepared) error {
+	d := r.d
+	for _, m := range p.Fresh {
+		h, err := d.Remake(m.ID, m.Layout)
+		if err != nil {
+			return err
+		}
+		ev.Creates(h)
+		ev.Announce(h)
+	}
+	for _, id := range p.Born {
+		ev.Constructs(d.Handle(id))
+	}
+	for _, id := range p.Deletes {
+		ev.Delete(d.Handle(id))
+	}
+	for _, e := range p.Edges {
+		owner, child := d.Handle(e.Owner), d.Handle(e.Child)
+		if child.Is(order.Detached) {
+			if err := d.Attach(child); err != nil {
+				return err
+			}
+		}
+		ev.ChangeEdge(owner, child, e.Units)
+	}
+	for _, e := range p.Abroad {
+		ev.ChangeAbroad(d.Handle(e.Owner), d.Handle(e.Child), e.Units)
+	}
+	w := ev.preparation()
+	for i := range p.Issues {
+		o, err := r.issue(&p.Issues[i])
+		if err != nil {
+			return err
+		}
+		o.Encoded[0] = uint32(len(w.args))
+		w.args = append(w.args, p.Issues[i].Args...)
+		o.Encoded[1] = uint32(len(w.args))
+		ev.Root.Ops = append(ev.Root.Ops, o)
+	}
+	return nil
+}
+
+// issue returns the op that was stored. One whose method the program cannot read any more is counted with the calls that wait.
+func (r *recovery) issue(s *row.Issue) (o activation.Op, err error) {
+	o = activation.Op{Issuer: r.d.Handle(s.Issuer), Name: s.Name, Delay: time.Duration(s.Delay), Every: time.Duration(s.Every), Keep: s.Keep}
+	if s.Kind == row.IssueCancel {
+		o.Kind = activation.OpCancel
+		return o, nil
+	}
+	o.Kind = map[row.IssueKind]activation.OpKind{row.IssueEvent: activation.OpEmit, row.IssueTail: activation.OpTail, row.IssueGo: activation.OpGo,
+		row.IssueTimer: activation.OpTimer}[s.Kind]
+	o.Target = r.d.Handle(s.Target)
+	sig, err := r.d.signatures.Waiting(s.Signature)
+	if sig == nil {
+		return o, err
+	}
+	o.Method = sig.Method
+	o.Args, err = r.args(s.Args, o.Method)
+	return o, err
+}
