@@ -1,0 +1,505 @@
+package nodes_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/value"
+	"github.com/aeon-lang/aeon/sim/kill/ledger"
+)
+
+var (
+	faultSeeds = flag.Int("faults", 100, "how many clusters TestFaults runs")
+	faultSeed  = flag.Uint64("fault", 1, "the first seed of TestFaults")
+)
+
+// A faulty is a cluster whose stores crash and whose sessions end, with clients at each store, all of them tasks of one scheduler: a seed repeats a
+// run. The money of the ledger moves in every way that the language has.
+type faulty struct {
+	seed  uint64
+	r     *rand.Rand
+	s     *sched.Scheduler
+	c     *nodes.Cluster
+	tasks sync.WaitGroup
+	live  int
+	log   strings.Builder
+
+	accounts []event.ActorID
+	calm     bool
+	asking   int
+	kinds    []string          // of requests: of some kinds many, as what is rare needs several of one kind
+	syncs    int               // how long they take at most, in turns
+	opened   int64             // accounts; those behind the first ones have no money
+	applied  map[int64]request // the requests that were answered, by key
+	unknown  map[int64]request // those of which it is not known
+	refused  map[int64]request
+	saw      sights
+}
+
+// slow is an engine whose syncs take a while, as those of replicas do.
+type slow struct {
+	*memengine.Engine
+	f       *faulty
+	crashed error
+}
+
+// Sync implements store.Engine.
+func (e *slow) Sync() error {
+	e.f.pause(e.f.syncs)
+	return e.Engine.Sync()
+}
+
+// Confirm implements store.Confirming: nothing of a start that has crashed is answered.
+func (e *slow) Confirm() error {
+	e.f.s.Yield()
+	return e.crashed
+}
+
+// sights are what has happened in the runs.
+type sights struct {
+	crashes, cuts, unknown, refused, audits int
+	counts                                  across.Counts
+}
+
+const (
+	faultStores   = 3
+	faultAccounts = 6
+	faultMoney    = 1000
+	faultVaults   = 3 // of each session
+	faultRequests = 6
+	faultTroubles = 4
+)
+
+// request is one of a client.
+type request struct {
+	kind         string
+	session, seq int64
+	from, to     int
+	path         []int
+	amount       int64
+}
+
+func (q request) key() int64 { return q.session*1000000 + q.seq }
+
+func newFaulty(seed uint64) *faulty {
+	f := &faulty{seed: seed, r: rand.New(rand.NewPCG(seed, 3)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request)}
+	f.kinds = []string{"pay", "later", "put", "close", "relay", "spin", "open", "start", "stop"}
+	f.r.Shuffle(len(f.kinds), func(i, j int) { f.kinds[i], f.kinds[j] = f.kinds[j], f.kinds[i] })
+	f.kinds = f.kinds[:2+f.r.IntN(4)]
+	f.syncs = 1 << f.r.IntN(7)
+	f.s = sched.New(seed, func() string { return f.story() + f.waits() })
+	c, err := nodes.Open(nodes.Config{
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage), Scheduled: true, Scheduler: f.s, Seed: seed,
+			Clock: sched.NewSimClock(time.Unix(1000, 0)), Stdout: io.Discard},
+		Stores: faultStores, Partitions: 2 * faultStores, Spread: true,
+		Open:  func(event.StoreID) (store.Engine, error) { return &slow{Engine: memengine.New(), f: f}, nil },
+		Fatal: func(err error) { f.fail("a store fails: %v", err) },
+	})
+	if err != nil {
+		f.fail("%v", err)
+	}
+	f.c = c
+	return f
+}
+
+func (f *faulty) waits() string {
+	if f.c == nil {
+		return ""
+	}
+	var b strings.Builder
+	f.c.WriteWaits(&b)
+	return b.String()
+}
+
+func (f *faulty) story() string {
+	return fmt.Sprintf("go test ./runtime/nodes -run TestFaults -fault %d -faults 1\n%s", f.seed, f.log.String())
+}
+
+func (f *faulty) note(format string, args ...any) { fmt.Fprintf(&f.log, format+"\n", args...) }
+
+// fail ends the process, from whatever task.
+func (f *faulty) fail(format string, args ...any) {
+	panic(f.story() + fmt.Sprintf(format, args...))
+}
+
+func (f *faulty) task(do func()) {
+	f.live++
+	f.s.Go(&f.tasks, func() {
+		do()
+		f.live--
+	})
+}
+
+func (f *faulty) pause(most int) {
+	for range f.r.IntN(most) {
+		f.s.Yield()
+	}
+}
+
+// account returns an account as a system knows it.
+func (f *faulty) account(s *exec.System, i int) ledger.AccountRef {
+	return ledger.AccountRef{Ref: s.Resolve(f.accounts[i])}
+}
+
+func (f *faulty) bank(s *exec.System) ledger.BankRef {
+	return ledger.BankRef{Ref: aeonrt.Named(s.Client(), &ledger.AeonClassBank, "bank")}
+}
+
+// vault returns the n-th vault of a session.
+func (f *faulty) vault(s *exec.System, session, n int64) ledger.VaultRef {
+	return ledger.VaultRef{Ref: aeonrt.Named(s.Client(), &ledger.AeonClassVault, fmt.Sprintf("v%d.%d", session, n%faultVaults))}
+}
+
+// at calls do with the system of a store until it has an answer. keyed: what may have happened is asked again. It returns the failure, which is
+// unknown or an abort.
+func (f *faulty) at(id event.StoreID, keyed bool, do func(s *exec.System) error) error {
+	for {
+		s := f.c.System(id)
+		if s == nil {
+			f.s.Yield()
+			continue
+		}
+		err := do(s)
+		var unknown *event.UnknownError
+		switch {
+		case keyed && errors.As(err, &unknown), errors.Is(err, event.ErrClosed) && !errors.Is(err, event.ErrPostponed):
+			f.saw.unknown++
+			f.note("store %d: again, after %v", id, err)
+			f.s.Yield()
+			continue
+		}
+		return err
+	}
+}
+
+// perform makes a request at a store.
+func (f *faulty) perform(id event.StoreID, q request) error {
+	return f.at(id, q.kind != "relay" && q.kind != "spin", func(s *exec.System) error {
+		c := &exec.Call{Key: fmt.Sprint(q.key())}
+		switch q.kind {
+		case "pay":
+			c.Target, c.Method = f.account(s, q.from).Ref, &ledger.AeonMethodAccountPay
+			c.Args = &ledger.AeonArgsAccountPay{To: f.account(s, q.to), Amount: q.amount, Session: q.session, Seq: q.seq}
+		case "later":
+			c.Target, c.Method = f.account(s, q.from).Ref, &ledger.AeonMethodAccountLater
+			c.Args = &ledger.AeonArgsAccountLater{To: f.account(s, q.to), Amount: q.amount, Session: q.session, Seq: q.seq}
+		case "put":
+			c.Target, c.Method = f.vault(s, q.session, q.seq).Ref, &ledger.AeonMethodVaultPut
+			c.Args = &ledger.AeonArgsVaultPut{From: f.account(s, q.from), Amount: q.amount, Session: q.session, Seq: q.seq}
+		case "close":
+			c.Target, c.Method = f.vault(s, q.session, q.seq).Ref, &ledger.AeonMethodVaultClose
+			c.Args = &ledger.AeonArgsVaultClose{To: f.account(s, q.from), Session: q.session, Seq: q.seq}
+		case "open":
+			c.Target, c.Method = f.bank(s).Ref, &ledger.AeonMethodBankOpen
+			c.Args = &ledger.AeonArgsBankOpen{N: q.amount}
+		case "start":
+			c.Target, c.Method, c.Args = f.ticker(s, q.session), &ledger.AeonMethodTickerStart, &ledger.AeonArgsTickerStart{}
+		case "stop":
+			c.Target, c.Method, c.Args = f.ticker(s, q.session), &ledger.AeonMethodTickerStop, &ledger.AeonArgsTickerStop{}
+		case "relay":
+			c.Target, c.Method, c.Key = f.account(s, q.from).Ref, &ledger.AeonMethodAccountRelay, ""
+			x := &ledger.AeonArgsAccountRelay{Amount: q.amount, Session: q.session, Seq: q.seq}
+			for _, i := range q.path {
+				aeonrt.Push(&x.Path, f.account(s, i))
+			}
+			c.Args = x
+		case "spin":
+			c.Target, c.Method, c.Key = f.account(s, q.from).Ref, &ledger.AeonMethodAccountSpin, ""
+			c.Args = &ledger.AeonArgsAccountSpin{N: q.amount, Session: q.session, Seq: q.seq}
+		}
+		_, err := s.Perform(c)
+		return err
+	})
+}
+
+func (f *faulty) ticker(s *exec.System, session int64) aeonrt.Ref {
+	return aeonrt.Named(s.Client(), &ledger.AeonClassTicker, fmt.Sprint("t", session))
+}
+
+// draw draws a request.
+func (f *faulty) draw(session, seq int64) request {
+	q := request{kind: f.kinds[f.r.IntN(len(f.kinds))], session: session, seq: seq,
+		from: f.r.IntN(faultAccounts), to: f.r.IntN(faultAccounts), amount: 1 + f.r.Int64N(20)}
+	switch q.kind {
+	case "relay":
+		for range 2 + f.r.IntN(3) {
+			q.path = append(q.path, f.r.IntN(faultAccounts))
+		}
+	case "spin":
+		q.amount = 1 + f.r.Int64N(3)
+	case "open":
+		f.opened++
+		q.amount = f.opened
+	case "pay":
+		if f.r.IntN(8) == 0 {
+			q.amount = 1 << 40 // is refused
+		}
+	}
+	return q
+}
+
+// ask is a client at a store.
+func (f *faulty) ask(id event.StoreID) {
+	for i, last := int64(1), false; !last; i++ {
+		last = i > faultRequests && f.calm
+		q := request{kind: "stop", session: int64(id), seq: i}
+		if !last {
+			q = f.draw(int64(id), i)
+		}
+		err := f.perform(id, q)
+		var abort *event.AbortError
+		var unknown *event.UnknownError
+		switch {
+		case err == nil:
+			f.applied[q.key()] = q
+		case errors.As(err, &abort) && strings.Contains(abort.Msg, ", not "):
+			f.saw.refused++
+			f.refused[q.key()] = q
+		case errors.As(err, &unknown), errors.Is(err, event.ErrPostponed):
+			f.unknown[q.key()] = q
+		default:
+			f.fail("%+v ends with %v", q, err)
+		}
+		f.note("store %d: %+v: %v", id, q, err)
+		f.pause(30)
+	}
+	f.asking--
+}
+
+// audit counts all money.
+func (f *faulty) audit(id event.StoreID) {
+	var sum int64
+	err := f.at(id, true, func(s *exec.System) (err error) {
+		var vaults aeonrt.Vector[ledger.VaultRef]
+		for i := range int64(faultStores) {
+			for n := range int64(faultVaults) {
+				aeonrt.Push(&vaults, f.vault(s, i, n))
+			}
+		}
+		sum, err = f.bank(s).Audit(s.Client(), vaults)
+		return err
+	})
+	var abort *event.AbortError
+	switch {
+	case errors.As(err, &abort) && strings.Contains(abort.Msg, "deleted"): // a vault was closed meanwhile
+	case err != nil:
+		f.fail("an audit ends with %v", err)
+	case sum != faultAccounts*faultMoney:
+		f.fail("an audit finds %d", sum)
+	default:
+		f.saw.audits++
+	}
+}
+
+// trouble has stores crash and sessions end until it is calm.
+func (f *faulty) trouble() {
+	for range faultTroubles {
+		f.pause(400)
+		id := event.StoreID(f.r.IntN(faultStores))
+		if f.r.IntN(3) == 0 {
+			other := (id + 1) % faultStores
+			f.note("the session between %d and %d ends", id, other)
+			f.saw.cuts++
+			f.c.Cut(id, other)
+			continue
+		}
+		f.note("store %d crashes", id)
+		f.saw.crashes++
+		err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
+			old := e.(*slow)
+			old.crashed = why
+			old.Fail(why)
+			return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
+		})
+		if err != nil {
+			f.fail("%v", err)
+		}
+		f.pause(300)
+		if err := f.c.Restart(id); err != nil {
+			f.fail("store %d does not start: %v", id, err)
+		}
+		f.note("store %d starts", id)
+	}
+	f.calm = true
+	f.note("it is calm")
+}
+
+// run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.
+func (f *faulty) run() {
+	s := f.c.System(0)
+	list, err := f.bank(s).Open(s.Client(), faultAccounts, faultMoney)
+	if err != nil {
+		f.fail("%v", err)
+	}
+	for _, a := range list.Items() {
+		f.accounts = append(f.accounts, a.Ref.ID())
+	}
+	f.opened, f.asking = faultAccounts, faultStores
+	for i := range event.StoreID(faultStores) {
+		f.task(func() { f.ask(i) })
+	}
+	f.task(f.trouble)
+	f.task(func() {
+		for !f.calm || f.asking > 0 {
+			f.audit(event.StoreID(f.r.IntN(faultStores)))
+			f.pause(60)
+		}
+	})
+	f.s.Until(func() bool { return f.calm && f.asking == 0 && f.live == 0 })
+	f.tasks.Wait()
+	for n := 0; f.c.System(0).FireNext(); n++ {
+		if n == 1000 {
+			f.fail("a timer goes on that was cancelled")
+		}
+	}
+	f.check()
+	f.c.Settle()
+	f.saw.counts = f.c.Counts()
+	for i, s := range f.c.Systems() {
+		if tries, parts, undone := s.Across().Open(); tries+parts+undone > 0 {
+			f.fail("store %d: %d attempts, %d parts and %d decisions are left", i, tries, parts, undone)
+		}
+		if err := s.Graph().Validate(); err != nil {
+			f.fail("store %d: %v", i, err)
+		}
+		if dead := s.DeadLetters(); len(dead) > 0 {
+			f.fail("store %d: %v", i, dead[0])
+		}
+	}
+	for i := range event.StoreID(faultStores) {
+		if n := f.inDoubt(f.c.Engine(i)); n > 0 {
+			f.fail("store %d: %d rows are in doubt", i, n)
+		}
+	}
+	if err := f.c.Close(); err != nil {
+		f.fail("%v", err)
+	}
+}
+
+// inDoubt counts the rows of what is prepared or decided.
+func (f *faulty) inDoubt(view store.Reader) (n int) {
+	for p := range event.PartitionID(2 * faultStores) {
+		err := row.Section(view, p, store.InDoubt, row.InDoubtKeyMin, func(_, _, _, _ []byte) error {
+			n++
+			return nil
+		})
+		if err != nil {
+			f.fail("%v", err)
+		}
+	}
+	return n
+}
+
+// check compares what the accounts have with what was answered.
+func (f *faulty) check() {
+	f.audit(0)
+	s := f.c.System(0)
+	cl := s.Client()
+	receipts, steps, notes := make(map[int64]int64), make(map[int64]int64), make(map[int64]int64)
+	log := ledger.LogRef{Ref: aeonrt.Named(cl, &ledger.AeonClassLog, "log")}
+	wrong, err := log.Wrong(cl)
+	last, err2 := log.Last(cl)
+	if err != nil || err2 != nil || wrong != "" {
+		f.fail("%v, %v: %s", err, err2, wrong)
+	}
+	for i := range f.accounts {
+		a := f.account(s, i)
+		r, err := a.Receipts(cl)
+		t, err2 := a.Steps(cl)
+		if err != nil || err2 != nil {
+			f.fail("%v, %v", err, err2)
+		}
+		value.Each(r, func(k, n int64) bool { receipts[k] += n; return true })
+		value.Each(t, func(k, n int64) bool { steps[k] += n; return true })
+	}
+	dump, err := f.bank(s).Dump(cl)
+	if err != nil {
+		f.fail("%v", err)
+	}
+	count := int64(0)
+	for in := dump.Items(); len(in) > 0; in = in[4+4*in[3]:] {
+		if in[0] != count {
+			f.fail("account %d has the number %d", count, in[0])
+		}
+		count++
+		notes[in[0]] = in[2]
+	}
+	if count != f.opened {
+		f.fail("there are %d accounts, and %d were opened", count, f.opened)
+	}
+	value.Each(last, func(k, n int64) bool {
+		if notes[k] != n {
+			f.fail("account %d has issued %d notes, and the log has got %d", k, notes[k], n)
+		}
+		return true
+	})
+	for k, q := range f.applied {
+		if q.kind == "open" || q.kind == "start" || q.kind == "stop" {
+			continue // they leave no receipts
+		}
+		f.compare(q, receipts[k], steps[k])
+	}
+	for k, q := range f.unknown {
+		if receipts[k] > 0 {
+			f.compare(q, receipts[k], steps[k])
+		}
+	}
+	for k, q := range f.refused {
+		if receipts[k] > 0 {
+			f.fail("%+v was refused, and applied", q)
+		}
+	}
+}
+
+// compare fails unless a request was applied once, and so was each of its steps.
+func (f *faulty) compare(q request, receipts, steps int64) {
+	want := int64(0)
+	switch q.kind {
+	case "later":
+		want = 1
+	case "relay":
+		want = int64(len(q.path))
+	case "spin":
+		want = q.amount + 1
+	}
+	if receipts != 1 || steps != want {
+		f.fail("%+v was applied %d times, and has taken %d steps, and %d were due", q, receipts, steps, want)
+	}
+}
+
+// Whatever crashes or is cut off, each event over stores happens in all of them or in none, once, and in the end nothing is in doubt.
+func TestFaults(t *testing.T) {
+	// One task runs at a time, so a second processor only makes it dearer to hand over to the next. What is alive is small.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	var saw sights
+	for seed := *faultSeed; seed < *faultSeed+uint64(*faultSeeds); seed++ {
+		f := newFaulty(seed)
+		f.run()
+		saw.crashes, saw.cuts, saw.unknown = saw.crashes+f.saw.crashes, saw.cuts+f.saw.cuts, saw.unknown+f.saw.unknown
+		saw.refused, saw.audits = saw.refused+f.saw.refused, saw.audits+f.saw.audits
+		saw.counts.Add(f.saw.counts)
+	}
+	t.Logf("%+v", saw)
+	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.audits == 0) {
+		t.Errorf("something never happens: %+v", saw)
+	}
+}
