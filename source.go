@@ -37,6 +37,9 @@ const ClusterPackage = ModulePath + "/cluster/withcluster"
 // ClusterGRPCPackage is the path of the package that takes the place of ClusterPackage in a program that is compiled with gRPC, too.
 const ClusterGRPCPackage = ClusterPackage + "/withgrpc"
 
+// NodesPackage is the path of the package that runs a program on several stores in one process. It needs no modules.
+const NodesPackage = ModulePath + "/runtime/nodes"
+
 // ReplicasPackage is the path of the package that keeps stores on three replicas in one process. Only executables of tests are compiled with it.
 const ReplicasPackage = ModulePath + "/replica/replicatest"
 

@@ -44,6 +44,17 @@ func (p *Package) configFlags(fs *flag.FlagSet) {
 	}
 }
 
+// clash returns an error if a flag that fills the parameter of main is one of fs, too. Those that every program has are refused by the
+// compiler; others come with what a program is linked with on request.
+func (p *Package) clash(fs *flag.FlagSet) error {
+	for _, f := range p.Config {
+		if fs.Lookup(f.Flag) != nil {
+			return fmt.Errorf("--%s is a flag of every program that is compiled as this one is, so it cannot fill %s, too: rename the field of main's parameter", f.Flag, f.Name)
+		}
+	}
+	return nil
+}
+
 // configUsage describes a field for the help of the program.
 func (p *Package) configUsage(f *ConfigField) string {
 	usage := ""

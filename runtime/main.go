@@ -83,10 +83,12 @@ type mainRun struct {
 	summary, serve, create bool
 	once                   string // what to take a snapshot of, instead of running
 	seed                   uint64
+	seeded                 bool // the seed was given
 	tracing                tracing
 	keeping                keeping
 	listening              listening
 	spanning               spanning
+	simulating             simulating
 	cluster                settings.Cluster
 	runNode                ClusterRunner // nil: the program was compiled without
 	log                    *slog.Logger
@@ -110,6 +112,9 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	if r.cluster.Listen != "" {
 		return r.node()
 	}
+	if r.simulating.Several() {
+		return r.simulating.run(r)
+	}
 	start := time.Now()
 	if !r.open() {
 		return r.code
@@ -125,7 +130,7 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 		r.say("%v", err)
 	}
 	if r.summary {
-		writeSummary(stderr, p, r.system.Stats(), time.Since(start))
+		writeSummary(stderr, p, r.system.Stats(), time.Since(start), "")
 	}
 	return r.code
 }
@@ -168,6 +173,7 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	fs.BoolVar(&r.summary, "summary", false, "write what was done to standard error at the end")
 	fs.Uint64Var(&r.seed, "seed", 0, "`number` that goes into every random()")
 	r.tracing.flags(fs)
+	r.simulating.flags(fs)
 	if r.keeping.open != nil {
 		r.keeping.Flags(fs)
 		if r.listening.openDoor != nil {
@@ -184,6 +190,10 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		fs.StringVar(&r.once, "snapshot-once", "", "with --data and --snapshots: run nothing, take a snapshot of `WHAT`, all or the id of an actor, and end")
 	}
 	own, every := flag.NewFlagSet(r.p.Name, flag.ContinueOnError), flag.NewFlagSet(r.p.Name, flag.ContinueOnError) // for the help
+	if err := r.p.clash(fs); err != nil {
+		r.say("%v", err)
+		return exitUsage, false
+	}
 	r.p.configFlags(own)
 	fs.VisitAll(func(f *flag.Flag) { every.Var(f.Value, f.Name, f.Usage) })
 	own.VisitAll(func(f *flag.Flag) { fs.Var(f.Value, f.Name, f.Usage) })
@@ -192,6 +202,10 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		writeUsage(stdout, r.p, own, every)
 		return exitClean, false
 	}
+	fs.Visit(func(f *flag.Flag) { r.seeded = r.seeded || f.Name == "seed" })
+	if err == nil {
+		err = r.simulating.check(args)
+	}
 	if err == nil {
 		err = r.check(rest)
 	}
@@ -199,6 +213,8 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		switch {
 		case r.keeping.open == nil && ofStore(unknown.Name):
 			err = fmt.Errorf("--%s: %w", unknown.Name, errNoStore)
+		case unknown.Name == "nodes":
+			err = errNoNodes
 		case r.runNode == nil && settings.IsClusterFlag(unknown.Name):
 			err = fmt.Errorf("--%s: %w", unknown.Name, errNoCluster)
 		}
@@ -411,11 +427,7 @@ func (r *mainRun) closing() <-chan struct{} {
 func (r *mainRun) interrupted(sig os.Signal) {
 	r.say("%v", sig)
 	closed := r.closing()
-	if n, ok := sig.(syscall.Signal); ok {
-		r.code = signalBase + int(n)
-	} else {
-		r.code = exitFailed
-	}
+	r.code = signalCode(sig)
 	select {
 	case <-closed:
 		insist()
@@ -463,7 +475,8 @@ func plural(n uint64, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration) {
+// writeSummary writes what was done, and what else there is to say.
+func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration, further string) {
 	fmt.Fprintf(w, "%s: ended after %.2f s: %s committed, %d undone", p.Name, took.Seconds(), plural(t.Commits, "event"), t.Aborts)
 	if t.Repeats > 0 {
 		fmt.Fprintf(w, ", %s of keys that had an outcome", plural(t.Repeats, "request"))
@@ -471,5 +484,5 @@ func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration) {
 	if t.DeadLetters > 0 {
 		fmt.Fprintf(w, ", %s (failures that were not awaited)", plural(t.DeadLetters, "dead letter"))
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, further)
 }

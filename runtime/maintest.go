@@ -33,6 +33,13 @@ type testEvent struct {
 	Elapsed *float64      `json:",omitempty"` // seconds
 	Output  bytejson.Text `json:",omitempty"`
 	Seed    uint64        `json:",omitempty"` // of the schedule that begins
+	Stores  *storesEvent  `json:",omitempty"` // of the end of a test on several nodes
+}
+
+// storesEvent tells what a test has done over several stores, in all its schedules.
+type storesEvent struct {
+	Events    int64 // that committed
+	Withdrawn int64 // attempts
 }
 
 // testRun is one run of a test executable.
@@ -46,22 +53,30 @@ type testRun struct {
 	repeat   int
 	parallel bool
 	trace    tracing
+	nodes    simulating
+	done     storesEvent // by the test that runs
 	failed   bool
 }
 
 // MainTestOf is MainTest for the main packages that aeonc writes, see MainOf.
 func MainTestOf(entries ...any) {
 	var packages []*Package
+	var opts []Option
 	for _, e := range entries {
-		packages = append(packages, e.(*Package))
+		switch e := e.(type) {
+		case *Package:
+			packages = append(packages, e)
+		case Option:
+			opts = append(opts, e)
+		}
 	}
-	MainTest(packages...)
+	MainTest(packages, opts...)
 }
 
 // MainTest is the main function of a test executable: it runs the tests of the
 // packages and writes events as lines of JSON to standard output. `aeonc test`
-// reads them.
-func MainTest(packages ...*Package) {
+// reads them. Of the options, tests use WithNodes.
+func MainTest(packages []*Package, opts ...Option) {
 	quit := make(chan os.Signal, 1)
 	signal.Notify(quit, syscall.SIGQUIT)
 	go func() { // ends with the process
@@ -70,7 +85,7 @@ func MainTest(packages ...*Package) {
 		trace.FlushOpen()
 		os.Exit(exitUsage)
 	}()
-	os.Exit(runMainTest(packages, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(runMainTest(packages, os.Args[1:], os.Stdout, os.Stderr, opts...))
 }
 
 // stacksMax bounds a dump of all goroutines.
@@ -83,10 +98,14 @@ func allStacks() []byte {
 	return buf[:runtime.Stack(buf, true)]
 }
 
-func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer) int {
+func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer, opts ...Option) int {
 	fs := flag.NewFlagSet("test", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	r := &testRun{}
+	var linked mainRun
+	for _, o := range opts {
+		o(&linked)
+	}
+	r := &testRun{nodes: linked.simulating}
 	r.out.Writer = stdout
 	filter := fs.String("run", "", "run only tests whose names match `regexp`")
 	after := fs.String("after", "-1/-1", "start behind this `package/test`")
@@ -94,10 +113,15 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer) i
 	fs.IntVar(&r.repeat, "repeat", 1, "how many schedules each test is run with")
 	fs.BoolVar(&r.parallel, "parallel", false, "leave the schedule to the machine")
 	r.trace.flags(fs)
+	r.nodes.flags(fs)
 	if err := fs.Parse(args); err != nil {
 		return exitUsage
 	}
-	var err error
+	err := r.nodes.check(nil)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitUsage
+	}
 	if r.filter, err = regexp.Compile(*filter); err != nil {
 		fmt.Fprintln(stderr, err)
 		return exitUsage
@@ -145,6 +169,7 @@ func (r *testRun) runTest(p *Package, t *Test, e testEvent) {
 	r.say(e)
 	start := time.Now()
 	e.Action = "pass"
+	r.done = storesEvent{}
 	for i := range r.repeat {
 		seed := r.seed + uint64(i)
 		if r.seed == 0 {
@@ -159,6 +184,9 @@ func (r *testRun) runTest(p *Package, t *Test, e testEvent) {
 	}
 	elapsed := time.Since(start).Seconds()
 	e.Elapsed = &elapsed
+	if r.nodes.Several() {
+		e.Stores = &r.done
+	}
 	r.say(e)
 }
 
@@ -168,17 +196,29 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	e.Action, e.Seed = "seed", seed
 	r.say(e)
 	out := &testOutput{r, e}
-	s := Open(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel, InventGo: true},
-		trace.Header{Program: p.Name, Test: e.Test, Seed: seed}))
+	n, err := r.nodes.begin(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel, InventGo: true},
+		trace.Header{Program: p.Name, Test: e.Test, Seed: seed}), p)
+	if err != nil {
+		return &failure{msg: err.Error()}
+	}
+	s := n.Systems[0]
 	defer r.trace.end(s, nil)
-	defer s.Close()
 	f := call(func(cl *Client) {
 		t.Run(cl)
 		cl.Settle() // Close refuses what callbacks issue
 	}, s.Client())
-	s.Close()
-	if f == nil {
-		f = unheard(s)
+	if n.Counts != nil {
+		counts := n.Counts()
+		r.done.Events += counts.Committed
+		r.done.Withdrawn += counts.Withdrawn
+	}
+	if err := n.Close(); err != nil && f == nil {
+		f = &failure{msg: err.Error()}
+	}
+	for _, s := range n.Systems {
+		if f == nil {
+			f = unheard(s)
+		}
 	}
 	return f
 }

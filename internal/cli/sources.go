@@ -76,6 +76,7 @@ type Making struct {
 	GRPC  bool // and with gRPC: --grpc was said; only with Store
 
 	Cluster bool // so that it can be a node of a cluster; only with Store
+	Nodes   bool // so that it can run on several nodes in its process: --nodes was said; only without Store
 }
 
 // Executable returns the path of a program that can be started: of sources, which are compiled, or of
@@ -85,6 +86,9 @@ func (e *Env) Executable(sources []string, m Making) (path string, err error) {
 		if m.GRPC {
 			return "", Usagef("--grpc says how sources are compiled, and %s is an executable: it takes calls by gRPC if \"aeonc build --grpc\" has made it", sources[0])
 		}
+		if m.Nodes {
+			return "", Usagef("--nodes says how sources are compiled, and %s is an executable: name its sources", sources[0])
+		}
 		return filepath.Abs(sources[0])
 	}
 	start := time.Now()
@@ -92,7 +96,7 @@ func (e *Env) Executable(sources []string, m Making) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	made, err := e.Compile([]*load.Package{p}, gobuild.Options{Name: p.Name(), Store: m.Store, GRPC: m.GRPC, Cluster: m.Cluster})
+	made, err := e.Compile([]*load.Package{p}, gobuild.Options{Name: p.Name(), Store: m.Store, GRPC: m.GRPC, Cluster: m.Cluster, Nodes: m.Nodes})
 	if err != nil {
 		return "", err
 	}

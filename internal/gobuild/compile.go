@@ -19,6 +19,7 @@ type Options struct {
 	GRPC  bool   // with gRPC, too
 
 	Cluster bool // so that it can be a node of a cluster
+	Nodes   bool // so that it can run on several stores in its process; without Store
 	// Say, if set, is told what takes time, in words for users.
 	Say func(format string, args ...any)
 }
@@ -35,7 +36,7 @@ func (e *ProgramError) Unwrap() error { return e.Err }
 // of what they import: a program, or the tests of all of them. The errors are
 // *ProgramError and those of Builder.
 func Compile(ctx context.Context, named []*load.Package, o Options) (Result, error) {
-	req := Request{Kind: o.Kind, Name: o.Name, Debug: o.Debug, Store: o.Store, GRPC: o.GRPC, Cluster: o.Cluster}
+	req := Request{Kind: o.Kind, Name: o.Name, Debug: o.Debug, Store: o.Store, GRPC: o.GRPC, Cluster: o.Cluster, Nodes: o.Nodes}
 	done, imported := map[*load.Package]bool{}, map[*load.Package]bool{}
 	for _, root := range named {
 		for _, p := range root.Closure() {

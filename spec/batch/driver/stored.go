@@ -9,7 +9,6 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
-	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/nodes"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -40,10 +39,7 @@ var Memory = func() store.Opener {
 
 // openSeveral opens systems on new stores.
 func (r *run) openSeveral(cfg aeonrt.Config, p *aeonrt.Package) (err error) {
-	cfg.Classes, cfg.ClientClasses = aeonrt.AllClasses(p), aeonrt.AllClientClasses(p)
-	r.several, err = nodes.Open(nodes.Config{System: cfg, Stores: r.job.Stores, Partitions: 4 * r.job.Stores, Spread: true,
-		Open:  func(event.StoreID) (store.Engine, error) { return Memory()("", store.EngineOptions{}) },
-		Fatal: func(err error) { panic(err) }})
+	r.several, err = nodes.Program(cfg, p, r.job.Stores, func() (store.Engine, error) { return Memory()("", store.EngineOptions{}) })
 	return err
 }
 

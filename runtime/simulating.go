@@ -1,0 +1,157 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/settings"
+)
+
+// Nodes are the systems of a program on several stores of this process, as on the nodes of a cluster. Clients use the first.
+type Nodes struct {
+	Systems []*System
+	Counts  func() across.Counts // what has happened between the stores; nil: there is only one
+	Close   func() error         // ends the systems, in which nothing is under way, and their stores
+}
+
+// WithNodes links a program with what it needs to simulate a cluster: --nodes. Other programs have nothing of that.
+func WithNodes(open NodesOpener) Option {
+	return func(r *mainRun) { r.simulating.open, r.simulating.run = open, (*mainRun).simulate }
+}
+
+// NodesOpener opens a program on so many stores, which keep nothing, and over which its new actors are spread.
+type NodesOpener func(cfg Config, p *Package, stores int) (*Nodes, error)
+
+// simulating is the cluster that a program runs on in its own process, if the user has asked for one; the zero value is a
+// single node.
+type simulating struct {
+	settings.Nodes
+	open NodesOpener          // nil: the program was compiled without
+	run  func(r *mainRun) int // runs main; nil if open is
+}
+
+// errNoNodes answers --nodes of a program that cannot simulate.
+var errNoNodes = errors.New("--nodes: this program was compiled without what several nodes in one process need; `aeonc run --nodes N PROGRAM`, with the flag before the program, compiles it so")
+
+// flags declares the flag, if the program can simulate.
+func (s *simulating) flags(fs *flag.FlagSet) {
+	if s.open != nil {
+		s.Flags(fs)
+	}
+}
+
+// check returns what is wrong with the flag, and with those that it does not go with.
+func (s *simulating) check(args []string) error {
+	if s.open == nil {
+		return nil
+	}
+	return s.Check(args)
+}
+
+// begin opens systems that keep nothing: one, or one for each node.
+func (s *simulating) begin(cfg Config, p *Package) (*Nodes, error) {
+	if s.Several() {
+		return s.open(cfg, p, s.Number)
+	}
+	only := Open(cfg)
+	return &Nodes{Systems: []*System{only}, Close: func() error { only.Close(); return nil }}, nil
+}
+
+// stats adds up what was done on all nodes.
+func (n *Nodes) stats() (sum Stats) {
+	for _, s := range n.Systems {
+		t := s.Stats()
+		sum.Commits, sum.Aborts, sum.DeadLetters = sum.Commits+t.Commits, sum.Aborts+t.Aborts, sum.DeadLetters+t.DeadLetters
+	}
+	return sum
+}
+
+// simulation is how a run on several nodes has ended.
+type simulation struct {
+	failed *failure // of main
+	err    error    // of the stores
+	stats  Stats
+	counts across.Counts
+}
+
+// simulate runs main on several nodes, one step at a time and in simulated time, in an order that the seed chooses. It returns
+// the exit code.
+func (r *mainRun) simulate() int {
+	if !r.seeded {
+		r.seed = rand.Uint64()>>32 + 1 // short enough to be typed
+	}
+	again := fmt.Sprintf("--nodes %d --seed %d", r.simulating.Number, r.seed)
+	if r.summary {
+		r.say("on %d nodes, simulated: %s runs it again", r.simulating.Number, again)
+	}
+	start := time.Now()
+	ended := make(chan simulation, 1)
+	go func() { ended <- r.simulated() }() // ends with main and its events, or with the process
+	var end simulation
+	select {
+	case end = <-ended:
+	case sig := <-r.signals: // nothing is kept, so nothing needs to end
+		r.say("%v", sig)
+		return signalCode(sig)
+	}
+	if end.err != nil {
+		r.fail(exitStore, "%v\n\tthis is a bug of the runtime, not of the program; %s", end.err, again)
+	}
+	if end.failed != nil {
+		fmt.Fprintf(r.stderr, "%s: main failed: %s", r.p.Name, end.failed)
+		r.fail(exitFailed, "%s fails in the same way", again)
+	}
+	if err := r.out.failure(); err != nil {
+		r.fail(exitFailed, "not all that was printed could be written: %v", err)
+	}
+	if r.summary {
+		writeSummary(r.stderr, r.p, end.stats, time.Since(start), fmt.Sprintf("; over several stores: %s, %d withdrawn", plural(uint64(end.counts.Committed), "event"), end.counts.Withdrawn))
+	}
+	return r.code
+}
+
+// simulated is simulate for the one goroutine that uses the systems.
+func (r *mainRun) simulated() (end simulation) {
+	n, err := r.simulating.begin(Config{Clock: NewSimClock(testEpoch), Stdout: r.out, Seed: r.seed, Log: newLog(r.stderr, false), Scheduled: true}, r.p)
+	if err != nil {
+		end.err = err
+		return end
+	}
+	s := n.Systems[0]
+	if end.failed = call(r.p.Main, s.Client()); end.failed != nil {
+		s.Client().Settle() // Close refuses what callbacks issue
+	} else {
+		fireAll(s)
+	}
+	end.counts = n.Counts()
+	end.err = n.Close()
+	end.stats = n.stats()
+	return end
+}
+
+// fireAll moves simulated time on until no event and no one-shot timer is left, as a program waits for in real time.
+func fireAll(s *System) {
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	for {
+		s.Client().Settle()
+		if s.Quiesce(gone) == nil || !s.FireNext() {
+			return
+		}
+	}
+}
+
+// signalCode is the exit code of a program that a signal has ended.
+func signalCode(sig os.Signal) int {
+	if n, ok := sig.(syscall.Signal); ok {
+		return signalBase + int(n)
+	}
+	return exitFailed
+}
