@@ -29,6 +29,9 @@ var says = map[string][]string{
 	"wordcount": {"fish: 8\nmore: 4\nthe: 4\nyou: 4\n"},
 }
 
+// slow are examples in which hundreds of events wait at once, which takes long one step at a time: on several nodes their tests run alone.
+var slow = map[string]bool{"binarytree": true, "btree": true}
+
 // aeonc is the compiler, built once for all tests.
 var aeonc string
 
@@ -66,6 +69,9 @@ func TestExamples(t *testing.T) {
 	if out := aeon("test", "./..."); !strings.Contains(out, ", 0 failed in 11 packages") {
 		t.Errorf("aeonc test ./...:\n%s", out)
 	}
+	if out := aeon("test", "--nodes", "3", "--schedules", "5", "./..."); !strings.Contains(out, ", 0 failed in 11 packages") || strings.Contains(out, "over several stores: 0 events") {
+		t.Errorf("aeonc test --nodes 3 ./...:\n%s", out)
+	}
 	dirs, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
@@ -81,10 +87,15 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		ran++
-		out := aeon("run", d.Name())
-		for _, w := range want {
-			if !strings.Contains(out, w) {
-				t.Errorf("aeonc run %s does not print %q:\n%s", d.Name(), w, out)
+		for _, nodes := range []string{"1", "3"} {
+			if nodes == "3" && slow[d.Name()] {
+				continue
+			}
+			out := aeon("run", "--nodes", nodes, d.Name())
+			for _, w := range want {
+				if !strings.Contains(out, w) {
+					t.Errorf("aeonc run --nodes %s %s does not print %q:\n%s", nodes, d.Name(), w, out)
+				}
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aeon-lang/aeon/cmd/aeonc/internal/testrun"
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/load"
@@ -70,7 +71,7 @@ func testGolden(env *cli.Env, paths []string, o testOptions) error {
 		env.Say("no golden file matches %q", o.filter)
 		return nil
 	}
-	opts := golden.Options{Seeds: o.schedules, Update: o.update, Doing: env.Doing}
+	opts := golden.Options{Seeds: o.schedules, Update: o.update, Nodes: o.nodes.Number, Doing: env.Doing}
 	if o.schedules == 1 && o.seed == "" {
 		opts.Seeds = goldenSeeds
 	}
@@ -84,7 +85,10 @@ func testGolden(env *cli.Env, paths []string, o testOptions) error {
 	if err != nil {
 		return err
 	}
-	r := goldenReport{out: env.Stdout, json: o.json, verbose: o.verbose}
+	r := goldenReport{out: env.Stdout, json: o.json, verbose: o.verbose, opts: &o}
+	if o.nodes.Several() {
+		r.stores = &testrun.Stores{}
+	}
 	for i := range results {
 		if err := r.result(&results[i]); err != nil {
 			return err
@@ -100,6 +104,8 @@ type goldenReport struct {
 	passed, failed       int
 	orders, states, runs int
 	packages             []string
+	opts                 *testOptions
+	stores               *testrun.Stores // what the runs have done over several stores; nil: there is one
 }
 
 func (r *goldenReport) result(g *golden.Result) error {
@@ -120,9 +126,17 @@ func (r *goldenReport) result(g *golden.Result) error {
 		fmt.Fprintf(r.out, "wrote\t%s\t%s\n", load.Relative(g.Case.Path), g.Written)
 	}
 	said := strings.Join(g.Problems, "\n")
+	if g.Failed != nil {
+		said = fmt.Sprintf("%s\nto run it again: %s", strings.TrimSuffix(said, "\n"), r.opts.again(*g.Failed, "", load.Relative(g.Case.Path)))
+	}
+	var stores *testrun.Stores
+	if r.stores != nil {
+		stores = &testrun.Stores{Events: g.Across.Committed, Withdrawn: g.Across.Withdrawn}
+		r.stores.Add(stores)
+	}
 	switch {
 	case r.json:
-		return r.events(dir, g.Case.Name(), said, failed)
+		return r.events(dir, g.Case.Name(), said, failed, stores)
 	case failed:
 		path := load.Relative(g.Case.Path)
 		fmt.Fprintf(r.out, "FAIL\t%s\n%s\n", path, said)
@@ -136,20 +150,21 @@ func (r *goldenReport) result(g *golden.Result) error {
 }
 
 // events writes one test in the format of go test -json.
-func (r *goldenReport) events(dir, name, said string, failed bool) error {
+func (r *goldenReport) events(dir, name, said string, failed bool, stores *testrun.Stores) error {
 	type event struct {
 		Action        string
 		Package, Test bytejson.Text
-		Output        bytejson.Text `json:",omitempty"`
+		Output        bytejson.Text   `json:",omitempty"`
+		Stores        *testrun.Stores `json:",omitempty"`
 	}
 	enc := json.NewEncoder(r.out)
 	pkg, test := bytejson.Text(dir), bytejson.Text(name)
-	list := []event{{"run", pkg, test, ""}}
+	list := []event{{Action: "run", Package: pkg, Test: test}}
 	end := "pass"
 	if failed {
-		list, end = append(list, event{"output", pkg, test, bytejson.Text(said + "\n")}), "fail"
+		list, end = append(list, event{Action: "output", Package: pkg, Test: test, Output: bytejson.Text(said + "\n")}), "fail"
 	}
-	for _, e := range append(list, event{end, pkg, test, ""}) {
+	for _, e := range append(list, event{Action: end, Package: pkg, Test: test, Stores: stores}) {
 		if err := enc.Encode(e); err != nil {
 			return err
 		}
@@ -159,8 +174,8 @@ func (r *goldenReport) events(dir, name, said string, failed bool) error {
 
 func (r *goldenReport) end() error {
 	if !r.json {
-		fmt.Fprintf(r.out, "%d passed, %d failed: %s, %s, %s\n", r.passed, r.failed,
-			cli.Count(r.orders, "serial order"), cli.Count(r.states, "state"), cli.Count(r.runs, "compiled run"))
+		fmt.Fprintf(r.out, "%d passed, %d failed: %s, %s, %s%s\n", r.passed, r.failed,
+			cli.Count(r.orders, "serial order"), cli.Count(r.states, "state"), cli.Count(r.runs, "compiled run"), r.stores)
 	}
 	if r.failed > 0 {
 		return cli.Code(cli.ExitProblem)

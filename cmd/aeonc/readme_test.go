@@ -47,6 +47,17 @@ func TestTheReadmeShowsWhatIsWritten(t *testing.T) {
 		t.Errorf("run again: code %d\n%s", code, got)
 	}
 
+	shown = block(t, readme, "```\n$ aeonc test --nodes 3")
+	command, want, _ = strings.Cut(strings.TrimPrefix(shown, "$ aeonc "), "\n")
+	code, got = written(t, strings.Fields(command)...)
+	if code != cli.ExitProblem || undrawn(got) != undrawn(want) {
+		t.Errorf("aeonc %s: code %d, it writes\n%s\nand the README has\n%s", command, code, got, want)
+	}
+	seed := regexp.MustCompile(`--seed (\d+)`).FindStringSubmatch(got)
+	if code, got := written(t, "test", "--nodes", "3", "--seed", seed[1], "--run", "audit", "mybank"); code != cli.ExitProblem || !strings.Contains(got, "found 16, not 20") {
+		t.Errorf("run again: code %d\n%s", code, got)
+	}
+
 	effects := block(t, readme, "```\nBank.transfer(from, to, amount)")
 	if code, got := written(t, "check", "--effects", bank); code != cli.ExitClean || !strings.Contains(got, effects) {
 		t.Errorf("aeonc check --effects: code %d, it writes\n%s\nand the README has\n%s", code, got, effects)
@@ -112,6 +123,11 @@ func written(t *testing.T, args ...string) (int, string) {
 		t.Logf("aeonc %s: %s", strings.Join(args, " "), diagnostics.String())
 	}
 	return code, out.String()
+}
+
+// undrawn leaves out what a random seed has drawn, too.
+func undrawn(s string) string {
+	return regexp.MustCompile(`seed \d+|: \d+ events|\d+ withdrawn`).ReplaceAllString(untimed(s), "")
 }
 
 // untimed leaves out how long a run took.

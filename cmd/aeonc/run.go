@@ -14,7 +14,7 @@ import (
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "run",
-		Args:     "[-q] [--data DIR] [--listen ADDRESS [--grpc]] [--spans PLACE] [--trace FILE] [PROGRAM] [arguments]",
+		Args:     "[-q] [--nodes N] [--seed N] [--data DIR] [--listen ADDRESS [--grpc]] [--spans PLACE] [--trace FILE] [PROGRAM] [arguments]",
 		Short:    "compile and run a program",
 		Trailing: true,
 		Long: `
@@ -42,8 +42,19 @@ a page that calls these methods. With --grpc it takes calls by gRPC there, too (
 With --spans what events do and wait for goes to a collector of OpenTelemetry, or to a file
 (docs/spans.md).
 
+With --nodes N the program runs on a cluster of N nodes that is simulated in its process: each
+new actor is on a node that the seed draws, what nodes tell each other arrives in an order that
+it draws, and one step runs at a time. What the program prints is what it prints on one node,
+wherever its code fixes that. --seed with the seed that is told at the beginning repeats a run
+exactly. Time is simulated: a sleep takes none, and time begins with 2026. Nothing is kept, no
+calls are taken, and Go functions that have an effect are not called: the seed draws how they end.
+
+Without --nodes, --seed is a number that goes into every random().
+
 	aeonc run
 	aeonc run examples/steakhouse
+	aeonc run --nodes 3 examples/bank
+	aeonc run --nodes 3 --seed 7 examples/bank    again, as it ran with seed 7
 	aeonc run -q bank.aeon > balances.txt
 	aeonc run --data ./data bank.aeon
 	aeonc run --data ./data --durability relaxed=10ms bank.aeon
@@ -53,6 +64,9 @@ With --spans what events do and wait for goes to a collector of OpenTelemetry, o
 	aeonc run --trace bank.jsonl bank.aeon   records every event, for aeonc trace`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			quiet := fs.Bool("q", false, "say nothing but what the program says")
+			var nodes settings.Nodes
+			nodes.Flags(fs)
+			seed := fs.String("seed", "", "a `number` that goes into every random(), and chooses the order of a run with --nodes (default there: random)")
 			var trace traceFlags
 			trace.flags(fs)
 			var state settings.State
@@ -75,26 +89,48 @@ With --spans what events do and wait for goes to a collector of OpenTelemetry, o
 				if err := spans.Check(); err != nil {
 					return cli.Usagef("%v", err)
 				}
-				return runProgram(env, args, *quiet, *grpc, slices.Concat(trace.arguments(), state.Arguments(), listen.Arguments(), spans.Arguments()))
+				flags := slices.Concat(trace.arguments(), state.Arguments(), listen.Arguments(), spans.Arguments())
+				if *seed != "" {
+					if err := checkSeed(*seed); err != nil {
+						return err
+					}
+					flags = append(flags, "--seed", *seed)
+				}
+				return runProgram(env, args, running{quiet: *quiet, grpc: *grpc, nodes: nodes, flags: flags})
 			}
 		},
 	}
 }
 
-func runProgram(env *cli.Env, args []string, quiet, grpc bool, flags []string) error {
-	if quiet {
+// running says how a program is run.
+type running struct {
+	quiet bool
+	grpc  bool
+	nodes settings.Nodes
+	flags []string // that are passed on to the program
+}
+
+func runProgram(env *cli.Env, args []string, r running) error {
+	if r.quiet {
 		env.Quiet()
 	}
 	sources, rest := splitProgram(args)
-	rest = append(flags, rest...)
-	if grpc && !slices.ContainsFunc(rest, isListen) {
+	rest = append(r.flags, rest...)
+	if r.nodes.Several() && r.grpc {
+		rest = append(rest, "--grpc") // to be refused
+	}
+	if err := r.nodes.Check(rest); err != nil {
+		return cli.Usagef("%v", err)
+	}
+	if r.grpc && !slices.ContainsFunc(rest, isListen) {
 		return cli.Usagef("--grpc needs --listen, which says where calls are taken")
 	}
-	path, err := env.Executable(sources, cli.Making{Load: env.LoadProgram, Store: grpc || settings.Among(rest), GRPC: grpc})
+	path, err := env.Executable(sources, cli.Making{Load: env.LoadProgram, Store: r.grpc || settings.Among(rest), GRPC: r.grpc, Nodes: r.nodes.Several()})
 	if err != nil {
 		return err
 	}
-	if !quiet {
+	rest = append(r.nodes.Arguments(), rest...)
+	if !r.quiet {
 		rest = append([]string{"--summary"}, rest...)
 	}
 	return env.Start(path, rest...)

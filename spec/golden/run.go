@@ -16,7 +16,8 @@ type Options struct {
 	Seeds    int    // how often the compiled program runs, each time with another schedule
 	First    uint64 // the first seed; 0 is the undisturbed schedule
 	Stored   int    // so many of the seeds run on a store, too
-	Stores   int    // so many of the seeds run on three stores, over which the actors are spread
+	Stores   int    // so many of the seeds run on several stores, too, over which the actors are spread
+	Nodes    int    // if above 1, all seeds run on so many stores instead, one step at a time
 	Update   bool   // write what the interpreter and the checker say into the files
 	Compiler batch.Compiler
 	// Doing, if set, is told what is being done, in words for users.
@@ -34,6 +35,8 @@ type Result struct {
 	Runs     int           // of the compiled program
 	Outcomes int           // different outcomes that these had
 	Across   across.Counts // of the runs on several stores
+	// Failed is the seed of the first run with an outcome that is not allowed, if a run with this seed is always the same; nil: there is none.
+	Failed *uint64
 
 	said    string // what the checker says of a program that it takes
 	stopped bool   // the interpreter has not run all orders
@@ -105,7 +108,7 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 		return results, nil
 	}
 	o.Doing("compiling programs, %d in all", len(programs))
-	o.Compiler.Stored, o.Compiler.Stores = o.Stored > 0, o.Stores > 0
+	o.Compiler.Stored, o.Compiler.Stores = o.Stored > 0, o.Stores > 0 || o.Nodes > 1
 	x, owner, err := compile(ctx, &o.Compiler, programs, owner)
 	if err != nil || x == nil {
 		return results, err
@@ -149,10 +152,13 @@ func (o *Options) run(ctx context.Context, x *batch.Executable, owner []*Result)
 	for i := range jobs {
 		jobs[i].Simulated = true
 		jobs[i].Stored = i >= plain && i < alone
-		if i >= alone {
+		jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
+		switch {
+		case o.Nodes > 1:
+			jobs[i].Stores, jobs[i].Scheduled = o.Nodes, true
+		case i >= alone:
 			jobs[i].Stores = storesUsed
 		}
-		jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
 	}
 	x.Progress = func(begun int) { o.Doing("compiled run %d of %d", begun, len(jobs)) }
 	outcomes, err := x.Run(ctx, jobs)
@@ -227,6 +233,9 @@ func (r *Result) compiled(o *batch.Outcome, seen map[string]bool) {
 	r.Outcomes++
 	if slices.Contains(r.Case.Outcomes, got) {
 		return
+	}
+	if r.Failed == nil && o.Job.Scheduled {
+		r.Failed = &o.Job.Seed
 	}
 	why := "no order of the events allows the outcome"
 	if r.stopped {

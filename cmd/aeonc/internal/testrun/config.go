@@ -14,7 +14,7 @@ type Config struct {
 	Seed     string   // "" lets the executable choose
 	Repeat   int      // how many schedules each test is run with
 	Parallel bool     // events run in parallel, in an order that the machine decides; seeds do not replay then
-	Trace    []string // flags that make the executable write a trace
+	Further  []string // flags of the executable
 	// TestMax is how long one test may take before it is killed and fails.
 	TestMax time.Duration
 	JSON    bool // write the format of `go test -json`
@@ -22,6 +22,8 @@ type Config struct {
 	Stdout  io.Writer
 	// Progress, if set, is called when a schedule of a test begins, with which of them it is.
 	Progress func(pkg, test string, schedule int)
+	// Again, if set, returns the command that runs a test of a package once more, with a seed that has failed.
+	Again func(pkg int, test string, seed uint64) string
 	// Place shortens the name of a file for users; nil leaves it as it is.
 	Place func(file string) string
 }
@@ -29,5 +31,6 @@ type Config struct {
 // Result counts the tests.
 type Result struct {
 	Passed, Failed int
+	Stores         *Stores // what they have done over several stores; nil: there is one
 	Took           time.Duration
 }

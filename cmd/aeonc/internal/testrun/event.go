@@ -26,7 +26,15 @@ type event struct {
 	Index *int          `json:",omitempty"`
 	File  bytejson.Text `json:",omitempty"` // of the test's declaration
 	Line  int           `json:",omitempty"`
-	Seed  uint64        `json:",omitempty"` // of the schedule that begins
+	Seed  uint64        `json:",omitempty"` // of the schedule that begins, or has failed
+	// Stores tells at the end of a test what it has done over several stores; nil: there is one.
+	Stores *Stores `json:",omitempty"`
+}
+
+// Stores is what tests have done over several stores.
+type Stores struct {
+	Events    int64 // that committed
+	Withdrawn int64 // attempts, to be made again
 }
 
 // id identifies a test.

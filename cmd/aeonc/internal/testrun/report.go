@@ -61,6 +61,12 @@ func (r *reporter) event(e event) {
 	case e.Action == "output":
 		r.output = append(r.output, string(e.Output))
 	case e.Action == "pass" || e.Action == "fail":
+		if e.Action == "fail" && e.Seed != 0 && r.cfg.Again != nil {
+			out := r.running
+			out.Action, out.File, out.Line = "output", "", 0
+			out.Output = bytejson.Text("to run it again: " + r.cfg.Again(unit, string(e.Test), e.Seed) + "\n")
+			r.event(out)
+		}
 		r.ended(e)
 	}
 	r.json(e)
@@ -72,6 +78,12 @@ func (r *reporter) ended(e event) {
 	p.tests++
 	took := time.Duration(*orZero(e.Elapsed) * float64(time.Second))
 	p.took += took
+	if e.Stores != nil {
+		if r.result.Stores == nil {
+			r.result.Stores = &Stores{}
+		}
+		r.result.Stores.Add(e.Stores)
+	}
 	verdict := "PASS"
 	if e.Action == "fail" {
 		p.failed++
@@ -154,7 +166,25 @@ func (r *reporter) totals() {
 	if len(r.cfg.Packages) == 1 {
 		packages = "package"
 	}
-	fmt.Fprintf(r.cfg.Stdout, "%d passed, %d failed in %d %s (%.2fs)\n", r.result.Passed, r.result.Failed, len(r.cfg.Packages), packages, r.result.Took.Seconds())
+	fmt.Fprintf(r.cfg.Stdout, "%d passed, %d failed in %d %s (%.2fs)%s\n", r.result.Passed, r.result.Failed, len(r.cfg.Packages), packages, r.result.Took.Seconds(), r.result.Stores)
+}
+
+// Add adds what other tests have done.
+func (s *Stores) Add(o *Stores) {
+	s.Events += o.Events
+	s.Withdrawn += o.Withdrawn
+}
+
+// String tells it behind what else there is to say; a nil Stores tells nothing.
+func (s *Stores) String() string {
+	if s == nil {
+		return ""
+	}
+	events := "events"
+	if s.Events == 1 {
+		events = "event"
+	}
+	return fmt.Sprintf("; over several stores: %d %s, %d withdrawn", s.Events, events, s.Withdrawn)
 }
 
 // json passes an event on.

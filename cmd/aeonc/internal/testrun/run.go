@@ -35,6 +35,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		if r.current == nil {
 			return rep.result, fmt.Errorf("the test executable failed outside all tests: %w\n%s", orExit(err), r.stderr.String())
 		}
+		r.current.Seed = r.seed
 		rep.died(*r.current, r.why(err))
 		after = r.current.id()
 	}
@@ -75,7 +76,7 @@ func (r *runner) run(ctx context.Context, after testID) error {
 	if r.cfg.Seed != "" {
 		args = append(args, "-seed", r.cfg.Seed)
 	}
-	args = append(args, r.cfg.Trace...)
+	args = append(args, r.cfg.Further...)
 	cmd := exec.CommandContext(ctx, r.cfg.Executable, args...)
 	cmd.Stderr = &r.stderr
 	cmd.WaitDelay = time.Second
@@ -119,8 +120,11 @@ func (r *runner) event(e event) {
 		}
 		return
 	case e.Action == "run":
-		r.current, r.schedule = &e, 0
+		r.current, r.schedule, r.seed = &e, 0, 0
 	case e.Test != "" && (e.Action == "pass" || e.Action == "fail"):
+		if e.Action == "fail" {
+			e.Seed = r.seed
+		}
 		r.current = nil
 	}
 	r.rep.event(e)

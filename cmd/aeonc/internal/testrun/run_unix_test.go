@@ -71,7 +71,7 @@ func run(t *testing.T, change func(*testrun.Config)) (testrun.Result, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, regexp.MustCompile(`\(\d+\.\d+s\)\n$`).ReplaceAllString(out.String(), "(TIME)\n")
+	return r, regexp.MustCompile(`(packages \()\d+\.\d+s\)`).ReplaceAllString(out.String(), "${1}TIME)")
 }
 
 func TestRunReportsAsGoDoes(t *testing.T) {
@@ -104,6 +104,36 @@ FAIL	examples/tree	0.50s
 `
 	if out != want {
 		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+}
+
+// A test that fails, or takes the process with it, says how to run it again with its seed, and what was done over several stores is added up.
+func TestFailuresSayHowToRunThemAgain(t *testing.T) {
+	several := strings.NewReplacer(
+		`"Elapsed":0.25}`, `"Elapsed":0.25,"Stores":{"Events":1,"Withdrawn":0}}`,
+		`"Elapsed":0.5}`, `"Elapsed":0.5,"Stores":{"Events":4,"Withdrawn":2}}`,
+		`say 'something that`, `say '{"Action":"seed","Unit":1,"Index":1,"Test":"four","Seed":9}'; say 'something that`).Replace(fake)
+	change := func(c *testrun.Config) {
+		if err := os.WriteFile(c.Executable, []byte(several), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		c.Again = func(pkg int, test string, seed uint64) string { return fmt.Sprintf("again %d %s %d", pkg, test, seed) }
+	}
+	r, out := run(t, change)
+	for _, want := range []string{"    seed 7\n    to run it again: again 0 two 7\nFAIL\t", "    seed 8\n    to run it again: again 1 three 8\n---", "    tree.aeon:9: 1 is not 2\nFAIL\t",
+		"1 passed, 3 failed in 3 packages (TIME)"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	if r.Stores == nil || *r.Stores != (testrun.Stores{Events: 5, Withdrawn: 2}) || !strings.HasSuffix(out, "; over several stores: 5 events, 2 withdrawn\n") {
+		t.Errorf("over several stores: %v, in\n%s", r.Stores, out)
+	}
+	_, out = run(t, func(c *testrun.Config) { change(c); c.JSON = true })
+	for _, want := range []string{`"Test":"two","Output":"to run it again: again 0 two 7\n"}`, `"Seed":7}`, `"Stores":{"Events":4,"Withdrawn":2}}`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is missing in\n%s", want, out)
+		}
 	}
 }
 
