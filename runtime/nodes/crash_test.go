@@ -37,6 +37,7 @@ type faulty struct {
 	seed  uint64
 	r     *rand.Rand
 	s     *sched.Scheduler
+	clock *sched.SimClock
 	c     *nodes.Cluster
 	tasks sync.WaitGroup
 	live  int
@@ -49,6 +50,7 @@ type faulty struct {
 	syncs    int               // how long they take at most, in turns
 	opened   int64             // accounts; those behind the first ones have no money
 	applied  map[int64]request // the requests that were answered, by key
+	ticks    [faultStores]bool // whether the ticker of a session has been started
 	unknown  map[int64]request // those of which it is not known
 	refused  map[int64]request
 	saw      sights
@@ -85,6 +87,8 @@ const (
 	faultMoney    = 1000
 	faultVaults   = 3 // of each session
 	faultRequests = 6
+	faultLater    = 5 * time.Millisecond // by then payments that come later have come, and no ticker has ticked
+	faultTicks    = 5 * time.Millisecond // and by then they have
 	faultTroubles = 4
 )
 
@@ -104,11 +108,15 @@ func newFaulty(seed uint64) *faulty {
 	f.kinds = []string{"pay", "later", "put", "close", "relay", "spin", "open", "start", "stop"}
 	f.r.Shuffle(len(f.kinds), func(i, j int) { f.kinds[i], f.kinds[j] = f.kinds[j], f.kinds[i] })
 	f.kinds = f.kinds[:2+f.r.IntN(4)]
+	if pairs := [][]string{{"start", "stop"}, {"put", "close"}, {"relay"}}; f.r.IntN(4) == 0 {
+		f.kinds = pairs[f.r.IntN(len(pairs))]
+	}
+	f.clock = sched.NewSimClock(time.Unix(1000, 0))
 	f.syncs = 1 << f.r.IntN(7)
 	f.s = sched.New(seed, func() string { return f.story() + f.waits() })
 	c, err := nodes.Open(nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage), Scheduled: true, Scheduler: f.s, Seed: seed,
-			Clock: sched.NewSimClock(time.Unix(1000, 0)), Stdout: io.Discard},
+			Clock: f.clock, Stdout: io.Discard},
 		Stores: faultStores, Partitions: 2 * faultStores, Spread: true,
 		Open:  func(event.StoreID) (store.Engine, error) { return &slow{Engine: memengine.New(), f: f}, nil },
 		Fatal: func(err error) { f.fail("a store fails: %v", err) },
@@ -258,18 +266,17 @@ func (f *faulty) draw(session, seq int64) request {
 
 // ask is a client at a store.
 func (f *faulty) ask(id event.StoreID) {
-	for i, last := int64(1), false; !last; i++ {
-		last = i > faultRequests && f.calm
-		q := request{kind: "stop", session: int64(id), seq: i}
-		if !last {
-			q = f.draw(int64(id), i)
-		}
+	for i := int64(1); i <= faultRequests || !f.calm; i++ {
+		q := f.draw(int64(id), i)
 		err := f.perform(id, q)
 		var abort *event.AbortError
 		var unknown *event.UnknownError
 		switch {
 		case err == nil:
 			f.applied[q.key()] = q
+			if q.kind == "start" || q.kind == "stop" {
+				f.ticks[id] = q.kind == "start"
+			}
 		case errors.As(err, &abort) && strings.Contains(abort.Msg, ", not "):
 			f.saw.refused++
 			f.refused[q.key()] = q
@@ -332,7 +339,7 @@ func (f *faulty) trouble() {
 		if err != nil {
 			f.fail("%v", err)
 		}
-		f.pause(300)
+		f.pause(1 << f.r.IntN(10)) // often it starts at once
 		if err := f.c.Restart(id); err != nil {
 			f.fail("store %d does not start: %v", id, err)
 		}
@@ -365,12 +372,19 @@ func (f *faulty) run() {
 	})
 	f.s.Until(func() bool { return f.calm && f.asking == 0 && f.live == 0 })
 	f.tasks.Wait()
-	for n := 0; f.c.System(0).FireNext(); n++ {
-		if n == 1000 {
-			f.fail("a timer goes on that was cancelled")
+	f.pass(faultLater)
+	f.check()
+	s = f.c.System(0)
+	f.pass(faultTicks)
+	for i := range int64(faultStores) {
+		t := ledger.TickerRef{Ref: f.ticker(s, i)}
+		if n, err := t.Ticks(s.Client()); err != nil || n > 0 != f.ticks[i] {
+			f.fail("the ticker of session %d has ticked %d times (%v), and was started last: %v", i, n, err, f.ticks[i])
+		}
+		if err := t.Stop(s.Client()); err != nil {
+			f.fail("%v", err)
 		}
 	}
-	f.check()
 	f.c.Settle()
 	f.saw.counts = f.c.Counts()
 	for i, s := range f.c.Systems() {
@@ -392,6 +406,13 @@ func (f *faulty) run() {
 	if err := f.c.Close(); err != nil {
 		f.fail("%v", err)
 	}
+}
+
+// pass has time pass.
+func (f *faulty) pass(d time.Duration) {
+	for end := f.clock.Now().Add(d); f.c.System(0).FireNextUntil(end); {
+	}
+	f.clock.Set(f.clock.Now().Add(d))
 }
 
 // inDoubt counts the rows of what is prepared or decided.
