@@ -63,6 +63,7 @@ func (p *process) peak(t *testing.T) (bytes int64) {
 // Bodies and messages of 1 GB, announced or not, of one piece or many, and those that would be as large when they are
 // decompressed, are refused, and take a process no more memory than the limits say. It goes on serving.
 func TestHugeRequests(t *testing.T) {
+	t.Setenv("GOGC", "100") // the memory of the process is measured
 	const huge = 1 << 30
 	exe := buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true})
 	p := start(t, exe, t.TempDir())

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -540,6 +541,7 @@ func TestASessionWaitsForTheEndOfTheFormerOne(t *testing.T) {
 
 // TestMessagesPassABulk sends 200 MB beside messages that go to and fro.
 func TestMessagesPassABulk(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // the heap is measured
 	size := (200 << 20) / race.Slower
 	_, l, tr := two(t, nil)
 	runtime.GC() // of other tests
