@@ -96,6 +96,7 @@ func refuses(t *testing.T, dir, listen, own, want string) {
 
 // A node that cannot start says why, whichever part of it fails, and leaves no directory behind if it has not begun.
 func TestNodesThatCannotStart(t *testing.T) {
+	t.Parallel() // it waits for nodes
 	dir := t.TempDir()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -176,6 +177,7 @@ func runs(t *testing.T, dir, adopt string) {
 // A cluster begins with what a program had that ran alone, once, and that stays as it was. What a start that was killed had begun to copy is no part of
 // a cluster that begins without.
 func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
+	t.Parallel() // it waits for elections
 	dir := t.TempDir()
 	alone, node, other := filepath.Join(dir, "alone"), filepath.Join(dir, "node"), filepath.Join(dir, "other")
 	const ranBefore = 7

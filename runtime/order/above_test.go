@@ -400,6 +400,7 @@ func (w *stores) draw(h *storeHost, r *rand.Rand) (list []access) {
 // Attempts over several stores are alone where they write, and none waits for ever, whatever they know of what they will want, and though stores lose
 // parts of them.
 func TestAttemptsOverStores(t *testing.T) {
+	t.Parallel() // it waits for messages
 	for seed := range uint64(3) {
 		w := newStores(t, 2+int(seed), 4+2*int(seed), rand.New(rand.NewPCG(seed, 1)))
 		if !w.live(seed, int64(*acrossEvents), 30*time.Second) {
@@ -417,6 +418,7 @@ func TestAttemptsOverStores(t *testing.T) {
 
 // If stores take their parts as these come, events wait for each other for ever.
 func TestStoresThatTakePartsInAnyOrder(t *testing.T) {
+	t.Parallel() // it waits until nothing goes on
 	w := newStores(t, 3, 4, rand.New(rand.NewPCG(1, 1)))
 	w.anyOrder = true
 	if w.live(1, 10_000, time.Second) {

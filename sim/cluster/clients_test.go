@@ -229,7 +229,7 @@ func TestClientsWithoutAMajority(t *testing.T) {
 func TestOperatorsAskAnyNode(t *testing.T) {
 	t.Parallel()
 	aeond := filepath.Join(t.TempDir(), "aeond")
-	if out, err := exec.Command("go", "build", "-o", aeond, "../../cmd/aeond").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", aeond, "../../cmd/aeond").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	w := newWorld(t)
