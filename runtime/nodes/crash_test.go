@@ -519,7 +519,7 @@ func TestFaults(t *testing.T) {
 		saw.refused, saw.audits = saw.refused+f.saw.refused, saw.audits+f.saw.audits
 		saw.counts.Add(f.saw.counts)
 	}
-	t.Logf("%+v", saw)
+	t.Logf("over several stores: %+v", saw)
 	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.audits == 0) {
 		t.Errorf("something never happens: %+v", saw)
 	}

@@ -1,9 +1,11 @@
 package nodes_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -108,6 +110,61 @@ func TestTransfersOverStores(t *testing.T) {
 			t.Errorf("store %d: %v", i, err)
 		}
 	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Clients whose own store stands do not notice that another one crashes and starts again: their events wait, or are made again.
+func TestACrashElsewhere(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	const crashes, each, askers = 8, 60, 4
+	var ended atomic.Int64 // clients
+	c := open(t, 3)
+	opened(t, c)
+	var group sync.WaitGroup
+	for n := range askers {
+		group.Go(func() {
+			defer ended.Add(1)
+			cl, r := c.System(event.StoreID(n%2)).Client(), rand.New(rand.NewPCG(3, uint64(n)))
+			b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
+			for i := range each {
+				if i%10 == 9 {
+					if sum, err := b.Total(cl); err != nil || sum != accounts*deposit {
+						t.Errorf("an audit finds %d (%v)", sum, err)
+					}
+					continue
+				}
+				var abort *event.AbortError
+				if err := b.Transfer(cl, owner(r.IntN(accounts)), owner(r.IntN(accounts)), 1+r.Int64N(deposit)); err != nil && !errors.As(err, &abort) {
+					t.Errorf("a transfer ends with %v", err)
+				}
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(4, 4))
+	for range crashes {
+		for before := c.Counts().Committed; c.Counts().Committed < before+10 && ended.Load() < askers; {
+			runtime.Gosched()
+		}
+		err := c.Crash(2, func(e store.Engine, why error) store.Engine {
+			e.(*memengine.Engine).Fail(why)
+			return e.(*memengine.Engine).Crash(func(unsynced int) int { return r.IntN(unsynced + 1) })
+		})
+		if err == nil {
+			err = c.Restart(2)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	group.Wait()
+	c.Settle()
+	b := bank.Bank_Ref{Ref: aeonrt.Named(c.System(2).Client(), &bank.AeonClassBank_, "b")}
+	if sum, err := b.Total(c.System(2).Client()); err != nil || sum != accounts*deposit {
+		t.Errorf("in the end there are %d (%v)", sum, err)
+	}
+	t.Logf("%+v", c.Counts())
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
