@@ -7,6 +7,7 @@
 // the event's code has ended, the machines of package commit decide it.
 //
 //	message.go   what stores tell each other
+//	wire.go      the form of a message on the wire; wire_call.go has that of calls, replies and questions, wire_failure.go that of failures
 //	store.go     the Store: order above the stores, delivery, questions outside of events
 //	try.go       an attempt at its home
 //	part.go      an attempt at another store

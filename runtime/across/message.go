@@ -18,11 +18,11 @@ type Kind uint8
 
 // The messages. Comments name the fields that are set besides Kind. The kinds are numbered for ever: they are on the wire.
 const (
-	// Order: a home has store 0 order an attempt. Fields: Name, Home, Method, Parts, without that of the home.
+	// Order: a home has store 0 order an attempt. Fields: Name, Home, Method, Chain, Parts, without that of the home.
 	Order Kind = iota + 1
 	// Turn: store 0 gives a home its place in the order. Fields: Name, Number.
 	Turn
-	// Take: store 0 gives a store its part of an attempt. Fields: Name, Home, Method, Number, Wanted.
+	// Take: store 0 gives a store its part of an attempt. Fields: Name, Home, Method, Number, Chain, Wanted.
 	Take
 	// Taken: a store has taken its part. Fields: Name.
 	Taken
@@ -32,9 +32,9 @@ const (
 	Returned
 	// Commit is between the machines of package commit. Fields: Commit, Claim.
 	Commit
-	// Ask is a question outside of events. Fields: Number, which names it, Question.
+	// Ask is a question outside of events. Fields: Number, which names it, Question: Lines and Number, or Kept, or Class and Name, or Actor.
 	Ask
-	// Answer answers it. Fields: Number, Question.
+	// Answer answers it. Fields: Number, Question: Actor, Label, First.
 	Answer
 	// Let says what becomes of callbacks that the addressee holds. Fields: Number, Yes: they run.
 	Let
@@ -44,7 +44,7 @@ const (
 	Missed
 )
 
-// Message is what one store tells another, as plain data.
+// Message is what one store tells another, as plain data. A field that is added is given a place in wire.go.
 type Message struct {
 	Kind     Kind
 	Yes      bool

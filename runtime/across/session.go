@@ -187,7 +187,7 @@ func (s *Store) answer(from event.StoreID, session uint64, m *Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isCurrent(from, session) {
-		s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &q})
+		s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &Question{Actor: q.Actor, Label: q.Label, First: q.First}})
 	} else if q.Lines != nil {
 		s.cfg.Local.Let(held, false)
 	}

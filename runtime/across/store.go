@@ -260,7 +260,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 		t, p := s.tries[f.Name], s.parts[f.Name]
 		switch f.Act {
 		case commit.Send:
-			m := &Message{Kind: Commit, Name: f.Name, Commit: f.Message}
+			m := &Message{Kind: Commit, Commit: f.Message}
 			if p != nil {
 				m.Claim = p.claim
 			}

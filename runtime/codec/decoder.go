@@ -77,7 +77,11 @@ func (d *Decoder) byte() byte {
 // Uint reads an unsigned integer.
 func (d *Decoder) Uint() uint64 {
 	n, size := binary.Uvarint(d.buf[d.pos:])
-	if size <= 0 || size > 1 && d.buf[d.pos+size-1] == 0 { // the latter: not the shortest form
+	if size == 0 {
+		d.fail("unexpected end")
+		return 0
+	}
+	if size < 0 || size > 1 && d.buf[d.pos+size-1] == 0 { // the latter: not the shortest form
 		d.fail("bad integer")
 		return 0
 	}
@@ -140,6 +144,9 @@ func (d *Decoder) raw() []byte {
 
 // String reads a string.
 func (d *Decoder) String() string { return string(d.raw()) }
+
+// Blob reads what Encoder.Blob has appended, into memory of its own; nil if that is empty.
+func (d *Decoder) Blob() []byte { return append([]byte(nil), d.raw()...) }
 
 // Bytes reads bytes.
 func (d *Decoder) Bytes() value.Bytes { return value.BytesOf(append([]byte(nil), d.raw()...)) }

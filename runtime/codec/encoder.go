@@ -77,6 +77,12 @@ func (e *Encoder) String(s string) {
 	e.buf = append(e.buf, s...)
 }
 
+// Blob appends bytes that are no value of a program, in the form of Bytes.
+func (e *Encoder) Blob(b []byte) {
+	e.Uint(uint64(len(b)))
+	e.buf = append(e.buf, b...)
+}
+
 // Bytes appends bytes.
 func (e *Encoder) Bytes(b value.Bytes) {
 	e.Uint(uint64(b.Size()))

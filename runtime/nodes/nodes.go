@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -310,9 +311,11 @@ type network struct {
 	from *node
 }
 
-// Send implements across.Network.
+// Send implements across.Network. Messages cross in their form on the wire, those of a store to itself, too: so no store shares with another what it
+// holds.
 func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 	c, target := n.c, n.from
+	wire := m.Append(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := &target.own
@@ -324,6 +327,9 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 	}
 	c.flying.Add(1)
 	deliver := func() {
+		m, err := across.ReadMessage(wire)
+		// Invariant: what is written can be read.
+		assert.That(err == nil, "nodes: %v", err)
 		target.sys.Across().Receive(n.from.id, session, m) // sys does not change any more
 		c.flying.Add(-1)
 	}

@@ -1,0 +1,308 @@
+package across
+
+import (
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/codec"
+)
+
+// Fields of a Call that it may lack.
+const (
+	inCallStrict set = 1 << iota
+	inCallLines
+)
+
+func (c *Call) put(e *codec.Encoder) {
+	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0)
+	e.Uint(uint64(f))
+	putActor(e, c.Target)
+	e.String(c.Method)
+	e.Blob(c.Args)
+	putRun(e, c.Run)
+	if f&inCallLines != 0 {
+		putLines(e, c.Lines)
+	}
+}
+
+func getCall(d *codec.Decoder) *Call {
+	f := set(d.Enum(uint64(inCallLines) << 1))
+	c := &Call{Strict: f&inCallStrict != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
+	if f&inCallLines != 0 {
+		c.Lines = list(d, getLine)
+		given(d, c.Lines != nil, "line")
+	}
+	return c
+}
+
+func putRun(e *codec.Encoder, r Run) {
+	e.Int(int64(r.Depth))
+	e.Int(r.Fuel)
+	e.Uint(r.Random)
+	e.Int(r.Now)
+}
+
+func getRun(d *codec.Decoder) Run {
+	return Run{Depth: getInt(d), Fuel: d.Int(), Random: d.Uint(), Now: d.Int()}
+}
+
+// Fields of a Reply, of which it may lack each. Those of most replies come first, so that their set takes one byte.
+const (
+	inReplyWrote set = 1 << iota
+	inReplyRun
+	inReplyResult
+	inReplyGoes
+	inReplyWithdrawn
+	inReplyClaim
+	inReplyFailed
+	inReplyMade
+	inReplyRefused
+	inReplyKept
+	inReplyLines
+)
+
+func (r *Reply) has() set {
+	return in(inReplyWrote, r.Wrote) | in(inReplyRun, r.Run != Run{}) | in(inReplyResult, len(r.Result) > 0) | in(inReplyGoes, r.Goes) |
+		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
+		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0)
+}
+
+func (r *Reply) put(e *codec.Encoder) {
+	f := r.has()
+	e.Uint(uint64(f))
+	if f&inReplyRun != 0 {
+		putRun(e, r.Run)
+	}
+	if f&inReplyResult != 0 {
+		e.Blob(r.Result)
+	}
+	if f&inReplyClaim != 0 {
+		putWanted(e, claims(r.Claim))
+	}
+	if f&inReplyFailed != 0 {
+		putFailure(e, r.Failed)
+	}
+	if f&inReplyMade != 0 {
+		putActor(e, r.Made)
+	}
+	if f&inReplyKept != 0 {
+		putActor(e, r.Kept)
+	}
+	if f&inReplyLines != 0 {
+		putLines(e, r.Lines)
+	}
+}
+
+func getReply(d *codec.Decoder) *Reply {
+	f := set(d.Enum(uint64(inReplyLines) << 1))
+	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0}
+	if f&inReplyRun != 0 {
+		r.Run = getRun(d)
+	}
+	if f&inReplyResult != 0 {
+		r.Result = d.Blob()
+	}
+	if f&inReplyClaim != 0 {
+		r.Claim = claim(d, getWanted(d))
+	}
+	if f&inReplyFailed != 0 {
+		r.Failed = getFailure(d)
+	}
+	if f&inReplyMade != 0 {
+		r.Made = getActor(d)
+	}
+	if f&inReplyKept != 0 {
+		r.Kept = getActor(d)
+	}
+	if f&inReplyLines != 0 {
+		r.Lines = list(d, getLine)
+	}
+	given(d, r.has() == f, "field of a reply")
+	return r
+}
+
+// The forms of a Line.
+const (
+	printed = iota
+	logged
+	callback
+	lineForms
+)
+
+// Fields of a Line, without Log.
+const (
+	inLineText set = 1 << iota
+	inLineIssuer
+	inLineObject
+	inLineMethod
+	inLineArgs
+)
+
+var lines = [lineForms]set{
+	printed:  inLineText | inLineIssuer,
+	logged:   inLineText | inLineIssuer,
+	callback: inLineIssuer | inLineObject | inLineMethod | inLineArgs,
+}
+
+func (l *Line) has() set {
+	return in(inLineText, l.Text != "") | in(inLineIssuer, !l.Issuer.IsNull()) | in(inLineObject, l.Object != 0) | in(inLineMethod, l.Method != "") | in(inLineArgs, len(l.Args) > 0)
+}
+
+func putLines(e *codec.Encoder, l []Line) {
+	e.Uint(uint64(len(l)))
+	for i := range l {
+		l[i].put(e)
+	}
+}
+
+func (l *Line) put(e *codec.Encoder) {
+	form := printed
+	switch {
+	case l.Log:
+		form = logged
+	case l.Object != 0:
+		form = callback
+	}
+	// Invariant: a line has only fields of its form.
+	if l.has()&^lines[form] != 0 {
+		assert.Unreachable("across: line of form %d with the fields %b", form, l.has())
+	}
+	e.Uint(uint64(form))
+	putActor(e, l.Issuer)
+	if form != callback {
+		e.String(l.Text)
+		return
+	}
+	putNumber(e, l.Object)
+	e.String(l.Method)
+	e.Blob(l.Args)
+}
+
+func getLine(d *codec.Decoder) (l Line) {
+	form := d.Enum(lineForms)
+	l.Log, l.Issuer = form == logged, getActor(d)
+	if form != callback {
+		l.Text = d.String()
+		return l
+	}
+	l.Object, l.Method, l.Args = getNumber(d), d.String(), d.Blob()
+	given(d, l.Object != 0, "client object")
+	return l
+}
+
+// The forms of a Question.
+const (
+	askLines = iota
+	askKept
+	askName
+	askActor
+	askForms
+	answer
+)
+
+// Fields of a Question, without Held.
+const (
+	inQuestionLines set = 1 << iota
+	inQuestionNumber
+	inQuestionKept
+	inQuestionClass
+	inQuestionName
+	inQuestionActor
+	inQuestionLabel
+	inQuestionFirst
+)
+
+var questions = [...]set{
+	askLines: inQuestionLines | inQuestionNumber,
+	askKept:  inQuestionKept,
+	askName:  inQuestionClass | inQuestionName,
+	askActor: inQuestionActor,
+	answer:   inQuestionActor | inQuestionLabel | inQuestionFirst,
+}
+
+func (q *Question) has() set {
+	return in(inQuestionLines, len(q.Lines) > 0) | in(inQuestionNumber, q.Number != 0) | in(inQuestionKept, !q.Kept.IsNull()) | in(inQuestionClass, q.Class != "") |
+		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull())
+}
+
+func (q *Question) put(e *codec.Encoder, kind Kind) {
+	form := answer
+	if kind == Ask {
+		form = q.form()
+		e.Uint(uint64(form))
+	}
+	f := questions[form]
+	// Invariant: a question has only fields of its form. The addressee sets Held.
+	if q.has()&^f != 0 || q.Held != (HeldID{}) {
+		assert.Unreachable("across: question of form %d with the fields %b", form, q.has())
+	}
+	if f&inQuestionLines != 0 {
+		putLines(e, q.Lines)
+	}
+	if f&inQuestionNumber != 0 {
+		putNumber(e, q.Number)
+	}
+	if f&inQuestionKept != 0 {
+		putActor(e, q.Kept)
+	}
+	if f&inQuestionClass != 0 {
+		e.String(q.Class)
+	}
+	if f&inQuestionName != 0 {
+		e.String(q.Name)
+	}
+	if f&inQuestionActor != 0 {
+		putActor(e, q.Actor)
+	}
+	if f&inQuestionLabel != 0 {
+		e.String(q.Label)
+	}
+	if f&inQuestionFirst != 0 {
+		putActor(e, q.First)
+	}
+}
+
+// form returns what is asked.
+func (q *Question) form() int {
+	switch {
+	case len(q.Lines) > 0:
+		return askLines
+	case !q.Kept.IsNull():
+		return askKept
+	case !q.Actor.IsNull():
+		return askActor
+	}
+	return askName
+}
+
+func getQuestion(d *codec.Decoder, kind Kind) *Question {
+	form := answer
+	if kind == Ask {
+		form = int(d.Enum(askForms))
+	}
+	f, q := questions[form], &Question{}
+	if f&inQuestionLines != 0 {
+		q.Lines = list(d, getLine)
+	}
+	if f&inQuestionNumber != 0 {
+		q.Number = getNumber(d)
+	}
+	if f&inQuestionKept != 0 {
+		q.Kept = getActor(d)
+	}
+	if f&inQuestionClass != 0 {
+		q.Class = d.String()
+	}
+	if f&inQuestionName != 0 {
+		q.Name = d.String()
+	}
+	if f&inQuestionActor != 0 {
+		q.Actor = getActor(d)
+	}
+	if f&inQuestionLabel != 0 {
+		q.Label = d.String()
+	}
+	if f&inQuestionFirst != 0 {
+		q.First = getActor(d)
+	}
+	given(d, kind != Ask || q.form() == form, "field of a question")
+	return q
+}
