@@ -34,7 +34,7 @@ const (
 	Commit
 	// Ask is a question outside of events. Fields: Number, which names it, Question: Lines and Number, or Kept, or Class and Name, or Actor.
 	Ask
-	// Answer answers it. Fields: Number, Question: Actor, Label, First.
+	// Answer answers it. Fields: Number, Question: Class, Actor, Label, First.
 	Answer
 	// Let says what becomes of callbacks that the addressee holds. Fields: Number, Yes: they run.
 	Let
@@ -124,7 +124,7 @@ type Question struct {
 	Held   HeldID // set where the question arrives
 	// Kept is an actor that a chain keeps: the answer comes when it has left.
 	Kept event.ActorID
-	// Class and Name: which actor has the name? It is made if there is none.
+	// Class and Name: which actor has the name? It is made if there is none. In an answer Class is that of Actor, "" if it is not there.
 	Class, Name string
 	// Actor has the name; or it is asked how it is called.
 	Actor event.ActorID

@@ -183,11 +183,11 @@ func (s *Store) answer(from event.StoreID, session uint64, m *Message) {
 	q := *m.Question
 	held := HeldID{from, session, q.Number}
 	q.Held = held
-	s.cfg.Local.Answer(&q)
+	known := s.cfg.Local.Answer(&q)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isCurrent(from, session) {
-		s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &Question{Actor: q.Actor, Label: q.Label, First: q.First}})
+	if s.isCurrent(from, session) && known {
+		s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First}})
 	} else if q.Lines != nil {
 		s.cfg.Local.Let(held, false)
 	}

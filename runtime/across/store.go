@@ -34,8 +34,8 @@ type Local interface {
 	NewPart(p *Part, method string) (Proxy, *order.Attempt)
 	// Handle returns the handle of an actor of the store, attached.
 	Handle(event.ActorID) *order.Handle
-	// Answer answers a question, in place. It may wait.
-	Answer(*Question)
+	// Answer answers a question, in place. It may wait. False says that the store has failed, and cannot answer.
+	Answer(*Question) bool
 	// Let says what becomes of callbacks that another store has had held. They may have been dropped.
 	Let(HeldID, bool)
 	// Forget deletes the row of a decision that all have carried out.
@@ -181,10 +181,7 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Take:
 		s.turns.Take(m.Number, func() { s.begin(m) })
 	case Taken:
-		if t := s.tries[m.Name]; t != nil {
-			t.taken[from] = true
-			t.attempt.Taken(t.token)
-		}
+		s.taken(from, m.Name)
 		s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil)) // it may have been withdrawn, and the part not have heard of that
 	case Missed:
 		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.taken[m.Home] })
@@ -208,6 +205,14 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		}
 	default:
 		assert.Unreachable("across: message %d", m.Kind)
+	}
+}
+
+// taken notes that another store has taken its part of an attempt. Caller holds mu.
+func (s *Store) taken(from event.StoreID, name commit.Name) {
+	if t := s.tries[name]; t != nil && t.has(from) && !t.taken[from] {
+		t.taken[from] = true
+		t.attempt.Taken(t.token)
 	}
 }
 
@@ -242,6 +247,7 @@ func (s *Store) commit(from event.StoreID, m *Message) {
 	case commit.Done:
 		out = s.home.Done(from, c, nil)
 	case commit.Ask:
+		s.taken(from, c.Name) // perhaps before there was a session by which it could say so
 		out = s.home.Asked(from, c, nil)
 	case commit.Dropped:
 		out = s.home.Dropped(from, c, nil)

@@ -215,7 +215,7 @@ var questions = [...]set{
 	askKept:  inQuestionKept,
 	askName:  inQuestionClass | inQuestionName,
 	askActor: inQuestionActor,
-	answer:   inQuestionActor | inQuestionLabel | inQuestionFirst,
+	answer:   inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst,
 }
 
 func (q *Question) has() set {

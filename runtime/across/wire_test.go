@@ -126,7 +126,7 @@ var (
 		return &Question{Class: texts.Draw(t, "class"), Name: texts.Draw(t, "name")}
 	})
 	answers = rapid.Custom(func(t *rapid.T) *Question {
-		return &Question{Actor: actors.Draw(t, "actor"), Label: texts.Draw(t, "label"), First: actors.Draw(t, "first")}
+		return &Question{Class: texts.Draw(t, "class"), Actor: actors.Draw(t, "actor"), Label: texts.Draw(t, "label"), First: actors.Draw(t, "first")}
 	})
 )
 
@@ -236,7 +236,7 @@ func samples() []one {
 		{"ask, kept", &Message{Kind: Ask, Number: 300, Question: &Question{Kept: account}}},
 		{"ask, name", &Message{Kind: Ask, Number: 300, Question: &Question{Class: "bank.Bank", Name: "main"}}},
 		{"ask, actor", &Message{Kind: Ask, Number: 300, Question: &Question{Actor: account}}},
-		{"answer", &Message{Kind: Answer, Number: 300, Question: &Question{Actor: account, Label: "Account 3:5", First: bank}}},
+		{"answer", &Message{Kind: Answer, Number: 300, Question: &Question{Class: "bank.Account", Actor: account, Label: "Account 3:5", First: bank}}},
 		{"let", &Message{Kind: Let, Number: 4, Yes: true}},
 		{"ended", &Message{Kind: Ended, Chain: chain, Reply: &Reply{Result: []byte{3}}}},
 		{"missed", &Message{Kind: Missed, Home: 2}},
@@ -269,7 +269,7 @@ var golden = map[string]string{
 	"ask, kept":            "0108ac0201038150",
 	"ask, name":            "0108ac02020962616e6b2e42616e6b046d61696e",
 	"ask, actor":           "0108ac0203038150",
-	"answer":               "0109ac020381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
+	"answer":               "0109ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
 	"let":                  "010a0104",
 	"ended":                "010b812080700101040103",
 	"missed":               "010c02",
@@ -579,7 +579,7 @@ func TestFieldsOfOtherKindsAreRefused(t *testing.T) {
 		"a commit of no kind":        {Kind: Commit},
 		"a question with its Held":   {Kind: Ask, Question: &Question{Kept: event.SerialActor(1, 1), Held: HeldID{From: 1}}},
 		"two questions":              {Kind: Ask, Question: &Question{Kept: event.SerialActor(1, 1), Class: "C"}},
-		"an answer that asks":        {Kind: Answer, Question: &Question{Class: "C"}},
+		"an answer that asks":        {Kind: Answer, Question: &Question{Name: "n"}},
 		"a callback with a text":     {Kind: Called, Call: &Call{Lines: []Line{{Object: 1, Text: "x"}}}},
 		"a line with a method":       {Kind: Called, Call: &Call{Lines: []Line{{Method: "x"}}}},
 		"a note of a client object":  {Kind: Called, Call: &Call{Lines: []Line{{Log: true, Object: 1}}}},

@@ -127,8 +127,8 @@ func (h *Home) judge(name Name, t *try, out []Effect) []Effect {
 // Dropped takes a Dropped.
 func (h *Home) Dropped(from event.StoreID, m Message, out []Effect) []Effect {
 	t := h.tries[m.Name]
-	if t == nil {
-		return out
+	if t == nil { // it was withdrawn, and the participant may not have heard of that
+		return send(out, from, Message{Kind: Decision, Name: m.Name})
 	}
 	p := t.part(from)
 	// Invariant: what has voted stays.

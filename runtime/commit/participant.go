@@ -149,10 +149,15 @@ func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
 	return out
 }
 
-// Up says that a session with a store has begun: it is asked about all that has not been carried out.
+// Up says that a session with a store has begun: it is asked about all that has not been carried out, and told again what was dropped, as both may have
+// begun before there was a session.
 func (p *Participant) Up(home event.StoreID, out []Effect) []Effect {
 	for _, name := range names(p.tasks) {
-		if t := p.tasks[name]; t.home == home && t.stage != applying {
+		switch t := p.tasks[name]; {
+		case t.home != home || t.stage == applying:
+		case t.stage == dead:
+			out = send(out, home, Message{Kind: Dropped, Name: name})
+		default:
 			out = send(out, home, Message{Kind: Ask, Name: name})
 		}
 	}

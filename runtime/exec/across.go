@@ -287,26 +287,25 @@ func (l local) Handle(id event.ActorID) *order.Handle {
 }
 
 // Answer implements across.Local.
-func (l local) Answer(q *across.Question) {
-	if q.Lines != nil {
-		l.s.holdFor(q)
-		return
-	}
-	if !q.Kept.IsNull() {
-		if gone := l.s.durable.Handle(q.Kept).Gone(); gone != nil {
-			l.s.scheduler.Wait(gone)
+func (l local) Answer(q *across.Question) bool {
+	switch s := l.s; {
+	case q.Lines != nil:
+		s.holdFor(q)
+	case !q.Kept.IsNull():
+		if gone := s.durable.Handle(q.Kept).Gone(); gone != nil {
+			s.scheduler.Wait(gone)
 		}
-		return
-	}
-	if q.Actor.IsNull() {
-		h := l.s.named(&l.s.class(q.Class).Shape, q.Name)
-		if q.Actor = h.ID; l.s.durable.Store.Flush(context.Background()) != nil { // else other stores would know an actor that a crash takes back
-			q.Actor = event.ActorID{}
+	case q.Actor.IsNull():
+		q.Actor = s.named(&s.class(q.Class).Shape, q.Name).ID
+		return s.durable.Store.Flush(context.Background()) == nil // else other stores would know an actor that a crash takes back
+	default:
+		h := l.Handle(q.Actor)
+		q.Label, q.First = h.Label(), s.scope(h)
+		if h.Shape != nil && !h.Is(order.Deleted) {
+			q.Class = h.Shape.Path()
 		}
-		return
 	}
-	h := l.Handle(q.Actor)
-	q.Label, q.First = h.Label(), l.s.scope(h)
+	return true
 }
 
 // named returns the actor of a name, for another store. That may know that the one before was deleted, as the event that has done so has

@@ -37,9 +37,7 @@ func (ev *Event) commit() error {
 // takeBack undoes an event that cannot commit.
 func (ev *Event) takeBack(err error) {
 	ev.Undo()
-	if ev.Wide != nil {
-		ev.LeaveAbove()
-	}
+	ev.LeaveAbove() // perhaps before any code has run
 	ev.undone(err)
 	ev.Release(true)
 }

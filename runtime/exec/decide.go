@@ -23,6 +23,9 @@ import (
 func (ev *Event) commitDurable() error {
 	k := ev.kind()
 	at("prepare", k)
+	if ev.tailed() && ev.requested() != nil {
+		return ev.abort(&event.AbortError{Msg: msgKeyAway, Event: ev.ID, Fault: true})
+	}
 	if err := ev.prepare(); err != nil {
 		return ev.abort(err)
 	}

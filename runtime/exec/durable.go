@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -111,10 +112,18 @@ func (s *System) Find(id event.ActorID) order.Ref {
 	}
 	defer s.durable.Leave()
 	r := s.Resolve(id)
-	if h := order.HandleOf(r); h == nil || h.Is(order.Detached) && h.Host.Attach(h) != nil || h.Shape == nil {
+	if h := order.HandleOf(r); h == nil || h.Is(order.Detached) && h.Host.Attach(h) != nil || h.Shape == nil && !h.Is(order.Elsewhere) {
 		return order.Ref{}
 	}
 	return r
+}
+
+// ClassOf returns the path of the class of an actor that Find has returned, "" if that is in another store and not there.
+func (s *System) ClassOf(r order.Ref) string {
+	if h := order.HandleOf(r); !h.Is(order.Elsewhere) {
+		return h.Shape.Path()
+	}
+	return s.across.Ask(s.across.StoreOf(r.ID()), across.Question{Actor: r.ID()}).Class
 }
 
 // States returns the states of all actors of a system with a store, as state.State does.

@@ -12,6 +12,9 @@ import (
 const (
 	msgNull   = activation.MsgNull
 	msgGoexit = activation.MsgGoexit
+
+	// msgKeyAway refuses what could happen twice: the outcome of a chain is not known where its request would come again.
+	msgKeyAway = "a request with a key, or of a session, cannot go on by a tail call of an actor of another store: send it to a node that leads the store of the actor which makes the tail call"
 )
 
 // refused returns the failure of an event whose attempt could not enter.
@@ -61,9 +64,7 @@ func (ev *Event) endCancelled() error {
 
 // abandon ends an event whose goroutine is going away.
 func (ev *Event) abandon(err *event.AbortError) {
-	ev.Undo()
-	ev.undone(err)
-	ev.Release(true)
+	ev.takeBack(err)
 	_ = ev.failed(err)
 	ev.sys.leave()
 }

@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -77,8 +79,8 @@ func (e *slow) Confirm() error {
 
 // sights are what has happened in the runs.
 type sights struct {
-	crashes, cuts, unknown, refused, audits int
-	counts                                  across.Counts
+	crashes, cuts, unknown, refused, cancelled, audits int
+	counts                                             across.Counts
 }
 
 const (
@@ -99,6 +101,7 @@ type request struct {
 	from, to     int
 	path         []int
 	amount       int64
+	cancels      bool // some time after it was sent
 }
 
 func (q request) key() int64 { return q.session*1000000 + q.seq }
@@ -233,6 +236,16 @@ func (f *faulty) perform(id event.StoreID, q request) error {
 			c.Target, c.Method, c.Key = f.account(s, q.from).Ref, &ledger.AeonMethodAccountSpin, ""
 			c.Args = &ledger.AeonArgsAccountSpin{N: q.amount, Session: q.session, Seq: q.seq}
 		}
+		if c.Key != "" && q.cancels {
+			ctx, cancel := context.WithCancel(context.Background())
+			c.Cancel = &order.Cancellation{Until: ctx}
+			f.task(func() {
+				f.pause(100)
+				cancel() // the event may see that by itself
+				f.pause(30)
+				c.Cancel.Cancel()
+			})
+		}
 		_, err := s.Perform(c)
 		return err
 	})
@@ -245,7 +258,7 @@ func (f *faulty) ticker(s *exec.System, session int64) aeonrt.Ref {
 // draw draws a request.
 func (f *faulty) draw(session, seq int64) request {
 	q := request{kind: f.kinds[f.r.IntN(len(f.kinds))], session: session, seq: seq,
-		from: f.r.IntN(faultAccounts), to: f.r.IntN(faultAccounts), amount: 1 + f.r.Int64N(20)}
+		from: f.r.IntN(faultAccounts), to: f.r.IntN(faultAccounts), amount: 1 + f.r.Int64N(20), cancels: f.r.IntN(6) == 0}
 	switch q.kind {
 	case "relay":
 		for range 2 + f.r.IntN(3) {
@@ -277,6 +290,9 @@ func (f *faulty) ask(id event.StoreID) {
 			if q.kind == "start" || q.kind == "stop" {
 				f.ticks[id] = q.kind == "start"
 			}
+		case errors.Is(err, order.ErrCancelled):
+			f.saw.cancelled++
+			f.refused[q.key()] = q
 		case errors.As(err, &abort) && strings.Contains(abort.Msg, ", not "):
 			f.saw.refused++
 			f.refused[q.key()] = q
@@ -463,8 +479,14 @@ func (f *faulty) check() {
 		count++
 		notes[in[0]] = in[2]
 	}
-	if count != f.opened {
-		f.fail("there are %d accounts, and %d were opened", count, f.opened)
+	opened := int64(faultAccounts)
+	for _, q := range f.applied {
+		if q.kind == "open" {
+			opened = max(opened, q.amount)
+		}
+	}
+	if count != opened {
+		f.fail("there are %d accounts, and %d were opened", count, opened)
 	}
 	value.Each(last, func(k, n int64) bool {
 		if notes[k] != n {
@@ -516,11 +538,11 @@ func TestFaults(t *testing.T) {
 		f := newFaulty(seed)
 		f.run()
 		saw.crashes, saw.cuts, saw.unknown = saw.crashes+f.saw.crashes, saw.cuts+f.saw.cuts, saw.unknown+f.saw.unknown
-		saw.refused, saw.audits = saw.refused+f.saw.refused, saw.audits+f.saw.audits
+		saw.refused, saw.cancelled, saw.audits = saw.refused+f.saw.refused, saw.cancelled+f.saw.cancelled, saw.audits+f.saw.audits
 		saw.counts.Add(f.saw.counts)
 	}
 	t.Logf("over several stores: %+v", saw)
-	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.audits == 0) {
+	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0) {
 		t.Errorf("something never happens: %+v", saw)
 	}
 }

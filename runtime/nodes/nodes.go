@@ -157,6 +157,9 @@ func (c *Cluster) Systems() (list []*exec.System) {
 	return list
 }
 
+// lag is how many steps the second of two stores hears later of a session, in a system that is scheduled.
+const lag = 30
+
 // connect begins a session between two stores.
 func (c *Cluster) connect(a, b *node) {
 	c.mu.Lock()
@@ -167,6 +170,9 @@ func (c *Cluster) connect(a, b *node) {
 	for _, ends := range [...][2]*node{{a, b}, {b, a}} {
 		ends[0].sys.Across().Up(ends[1].id, l.session)
 		c.isReady(&l, ends[0])
+		for range lag {
+			c.wait.Yield() // the other store hears of the session later
+		}
 	}
 }
 

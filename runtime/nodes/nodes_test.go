@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,9 +17,11 @@ import (
 	"github.com/aeon-lang/aeon/examples/bank"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
 
 var transfers = flag.Int("transfers", 300, "how many transfers each client of TestTransfersOverStores makes")
@@ -110,6 +113,35 @@ func TestTransfersOverStores(t *testing.T) {
 			t.Errorf("store %d: %v", i, err)
 		}
 	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A request with a key whose chain would go on in another store is refused, as it could happen twice.
+func TestAKeyDoesNotGoElsewhere(t *testing.T) {
+	c, err := nodes.Open(nodes.Config{System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage)}, Stores: 3, Partitions: 6, Spread: true,
+		Open: func(event.StoreID) (store.Engine, error) { return memengine.New(), nil }, Fatal: func(err error) { panic(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := c.System(0).Client()
+	accounts, err := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}.Open(cl, 12, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range accounts.Items() {
+		x := &ledger.AeonArgsAccountSpin{N: 2, Session: 1, Seq: int64(i)}
+		_, err := c.System(0).Perform(&exec.Call{Target: a.Ref, Method: &ledger.AeonMethodAccountSpin, Args: x, Key: fmt.Sprint(i)})
+		abort := (*event.AbortError)(nil)
+		if here := int(a.Ref.ID().Birth)%3 == 0; here != (err == nil) || err != nil && (!errors.As(err, &abort) || !strings.Contains(abort.Msg, "cannot go on by a tail call")) {
+			t.Errorf("account %v: %v", a.Ref.ID(), err)
+		}
+		if left, err := a.Receipts(cl); err != nil || (left.Size() > 0) != (int(a.Ref.ID().Birth)%3 == 0) {
+			t.Errorf("account %v has %v (%v)", a.Ref.ID(), left.Size(), err)
+		}
+	}
+	c.Settle()
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
