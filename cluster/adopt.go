@@ -60,7 +60,7 @@ func ranAlone(c *aeonrt.ClusterConfig, dir string) bool {
 // rowsTold is how many rows are copied from one line of the log to the next.
 const rowsTold = 1_000_000
 
-// seed gives theStore of a cluster that begins what is in alone, which may be nil: then it gives it nothing. An earlier start may have begun to.
+// seed gives the stores of a cluster that begins what is in alone, which may be nil: then it gives it nothing. An earlier start may have begun to.
 func (n *node) seed(disk *driver.Disk, alone store.Engine) error {
 	switch fresh, formed, err := n.id.Fresh(); {
 	case err != nil:
@@ -68,7 +68,12 @@ func (n *node) seed(disk *driver.Disk, alone store.Engine) error {
 	case !fresh || !formed:
 		return nil
 	case alone == nil:
-		return disk.Seed(replica.Group(theStore), nil)
+		for id := range max(1, n.c.Stores) {
+			if err := disk.Seed(replica.Group(id), nil); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	copied := 0
 	rows := archive.RowsOf(alone, func(rows int) {
@@ -77,7 +82,7 @@ func (n *node) seed(disk *driver.Disk, alone store.Engine) error {
 		}
 	})
 	id := store.Identity{Store: store.NewStoreID(), Program: n.c.Package.Name}
-	err := disk.Seed(replica.Group(theStore), func(e store.Engine) error { return archive.Restore(e, id, rows) })
+	err := disk.Seed(replica.Group(firstStore), func(e store.Engine) error { return archive.Restore(e, id, rows) })
 	if err != nil {
 		return fmt.Errorf("--adopt: %w", store.In(n.c.Adopt, err))
 	}

@@ -93,10 +93,9 @@ func (n *node) tell() brief {
 		if st.Leads {
 			st.Progress, st.Commit = n.driver.Progress(g)
 		}
-		if st.ID == theStore {
-			_, at, timings := n.holder.known()
-			st.Serves, st.Timings, st.Load = at.Here != nil, timings, n.holder.measure()
-		}
+		h := n.holders.of(n, st.ID)
+		_, at, timings := h.known()
+		st.Serves, st.Timings, st.Load = at.Here != nil, timings, h.measure()
 		b.Stores = append(b.Stores, st)
 	}
 	n.stores.mu.Lock()

@@ -32,7 +32,7 @@ func (n *node) public() http.Handler {
 	if !asks {
 		mux.HandleFunc("GET "+status.Path, n.serveStatus)
 	}
-	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.holder.here, n.front, asks))
+	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.anyHere, n.front, asks))
 	mux.Handle("/", n.front)
 	return mux
 }
@@ -44,7 +44,7 @@ func (n *node) control() http.Handler {
 	mux.HandleFunc("POST "+status.TokenPath, n.serveToken)
 	mux.HandleFunc("POST "+status.RemovePath, n.serveRemove)
 	mux.HandleFunc("POST "+status.TransferPath, n.serveTransfer)
-	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.holder.controls, n.operator, false))
+	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.anyControls, n.operator, false))
 	mux.Handle("/", n.operator)
 	return mux
 }

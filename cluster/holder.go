@@ -120,7 +120,7 @@ func (h *holder) lead(term uint64) {
 		h.log.Warn("the clock of this node is behind the time of the data: no time passes for actors until it has caught up", "store", h.group, "behind", behind)
 	}
 	failed := make(chan error, 1)
-	s, err := h.open(e, func(err error) { failed <- err })
+	s, err := h.open(e, term, func(err error) { failed <- err })
 	if err != nil {
 		deposed := errors.Is(err, driver.ErrDeposed) || errors.Is(err, driver.ErrClosed)
 		if !deposed {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/cluster/front"
+	"github.com/aeon-lang/aeon/cluster/link"
 	"github.com/aeon-lang/aeon/membership/gossip"
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/membership/join"
@@ -26,7 +27,6 @@ import (
 	"github.com/aeon-lang/aeon/replica/driver"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
-	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -41,8 +41,8 @@ const (
 	replicaDir   = "replica"
 )
 
-// theStore is the store that has all actors, as long as events do not span several.
-const theStore placement.StoreID = 0
+// firstStore is the one that a cluster has at least: it orders events above the stores.
+const firstStore placement.StoreID = 0
 
 // node is a node that runs.
 type node struct {
@@ -64,7 +64,8 @@ type node struct {
 	front     *front.Front // for clients
 	operator  *front.Front // for operators, over the sockets of the nodes
 	spans     *span.Tracer // of front
-	holder    *holder      // of theStore
+	holders   holders
+	links     *link.Links // between stores
 	stores    stores
 	disk      disk
 
@@ -106,6 +107,9 @@ func (n *node) open(own net.Listener, alone store.Engine) (err error) {
 	}
 	n.clock = sched.NewHybrid(sched.RealClock{})
 	n.c.Clock = n.clock
+	n.links = link.New(link.Config{Node: n.id.Node, // before the transport, which tells of sessions at once
+		Send:  func(to event.NodeID, m []byte) bool { return n.transport.Send(to, append(m, ofStores)) },
+		Break: func(to event.NodeID) { n.transport.Break(to) }})
 	n.transport = grpc.New(grpc.Config{
 		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Clock: n.clock, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
@@ -121,10 +125,10 @@ func (n *node) open(own net.Listener, alone store.Engine) (err error) {
 	if err := n.startGossip(); err != nil {
 		return err
 	}
-	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n.c.Package), Spans: n.spans, Clock: n.clock, Log: n.log})
-	n.operator = front.New(front.Config{Locate: n.holder.locateControl, Here: n.holder.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
+	n.front = front.New(front.Config{Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n.c.Package), Spans: n.spans, Clock: n.clock, Log: n.log})
+	n.operator = front.New(front.Config{Locate: n.locateControl, Here: n.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
 	close(n.ready)
-	n.tasks.Go(n.holder.run)
+	n.holders.run(n)
 	n.tasks.Go(n.keepStores)
 	n.tasks.Go(n.askOthers)
 	n.tasks.Go(n.tellAddress)
@@ -134,23 +138,20 @@ func (n *node) open(own net.Listener, alone store.Engine) (err error) {
 // openDriver opens the groups that this node takes part in, and what runs the system of the store.
 func (n *node) openDriver(alone store.Engine) (err error) {
 	c := n.c
-	var audited *audit.Log
 	if c.Listen.Audit != "" {
-		if audited, err = audit.Open(c.Listen.Audit); err != nil {
+		if n.holders.audited, err = audit.Open(c.Listen.Audit); err != nil {
 			return err
 		}
 	}
-	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(n.id.Node, c, theStore, n.grpc, &gate.Counts{}, audited, n.fail), n.clock, n.log)
 	disk := driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()})
 	if err := n.seed(disk, alone); err != nil {
 		return err
 	}
 	n.driver, err = driver.Open(driver.Config{
 		Node: n.id.Node, Disk: disk,
-		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
+		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, append(m, ofReplicas)) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
 		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Clock: n.clock, Logger: n.log,
 	})
-	n.holder.driver = n.driver
 	return err
 }
 
@@ -168,7 +169,7 @@ func (n *node) openPlacement() (err error) {
 		Logger: n.log, Fatal: n.fail, LookEvery: lookEvery,
 	}
 	if n.id.Node == firstNode {
-		cfg.Form = &placement.Form{Program: n.c.Package.Name, Stores: 1, Partitions: int(event.Partitions), Replicas: 3,
+		cfg.Form = &placement.Form{Program: n.c.Package.Name, Stores: max(1, n.c.Stores), Partitions: int(event.Partitions), Replicas: 3,
 			First: placement.Member{Name: cmp.Or(n.id.Name, placement.NameOf(n.id.Node)), Address: n.c.Address()}}
 	}
 	n.placement, err = raftnode.Open(cfg)
@@ -203,9 +204,7 @@ func (n *node) isReady() bool {
 
 // turn takes a change of a leader.
 func (n *node) turn(r replica.Role) {
-	if r.Group == n.holder.group {
-		n.holder.turn(r)
-	}
+	n.holders.of(n, placement.StoreID(r.Group)).turn(r)
 }
 
 // refused implements port.Config.Refused.
@@ -248,9 +247,11 @@ func (n *node) serveOn(l net.Listener, by http.Handler) {
 
 // readiness implements front.Config.Ready.
 func (n *node) readiness() error {
-	_, at, _ := n.holder.known()
-	if at.Here == nil && at.Node == 0 {
-		return errors.New("no node runs the actors now, as far as this one knows")
+	for id := range n.placement.State().Stores {
+		id := placement.StoreID(id)
+		if _, at, _ := n.holders.of(n, id).known(); at.Here == nil && at.Node == 0 {
+			return fmt.Errorf("no node runs the actors of store %d now, as far as this one knows", id)
+		}
 	}
 	return nil
 }
@@ -260,8 +261,8 @@ func (n *node) close(ctx context.Context) {
 	if n.isReady() {
 		n.giveUp(ctx)
 	}
-	if n.holder != nil {
-		n.holder.end()
+	for _, h := range n.holders.all() {
+		h.end()
 	}
 	close(n.stop)
 	var servers sync.WaitGroup
@@ -307,21 +308,30 @@ func (n *node) close1(f func() error) {
 // transferMax is how long a node that ends waits until another one leads its stores.
 const transferMax = time.Second
 
-// giveUp has another node lead what this one leads, if one is up to date.
+// giveUp has other nodes lead what this one leads, if they are up to date.
 func (n *node) giveUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, transferMax)
 	defer cancel()
-	role, _, _ := n.holder.known()
-	if role.Leader != n.id.Node {
+	var group sync.WaitGroup
+	for _, h := range n.holders.all() {
+		group.Go(func() { h.giveUp(ctx) })
+	}
+	group.Wait()
+}
+
+// giveUp has another node lead the store, if this one leads it.
+func (h *holder) giveUp(ctx context.Context) {
+	role, _, _ := h.known()
+	if role.Leader != h.node {
 		return
 	}
-	n.holder.resign()
+	h.resign()
 	for {
-		n.holder.mu.Lock()
-		role, changed := n.holder.role, n.holder.changed
-		n.holder.mu.Unlock()
-		list, _ := n.driver.Progress(replica.Group(theStore))
-		if role.Leader != n.id.Node && role.Leader != 0 || len(list) == 1 {
+		h.mu.Lock()
+		role, changed := h.role, h.changed
+		h.mu.Unlock()
+		list, _ := h.driver.Progress(h.group)
+		if role.Leader != h.node && role.Leader != 0 || len(list) == 1 {
 			return
 		}
 		select {
@@ -335,13 +345,33 @@ func (n *node) giveUp(ctx context.Context) {
 // handler implements transport.Handler. What arrives before the node is ready is lost, or refused.
 type handler struct{ n *node }
 
+// The last byte of a message says what it is of.
+const (
+	ofReplicas = iota // the raft groups
+	ofStores          // package link
+)
+
 // Up implements transport.Handler. Raft begins by itself.
-func (h handler) Up(event.NodeID) {}
+func (h handler) Up(id event.NodeID) {
+	h.n.links.Up(id)
+}
 
 // Message implements transport.Handler.
 func (h handler) Message(from event.NodeID, m []byte) {
-	if h.n.isReady() {
-		h.n.driver.Message(from, m)
+	if len(m) == 0 {
+		return
+	}
+	rest := m[:len(m)-1]
+	switch m[len(m)-1] {
+	case ofReplicas:
+		if h.n.isReady() {
+			h.n.driver.Message(from, rest)
+		}
+	case ofStores:
+		if err := h.n.links.Message(from, rest); err != nil {
+			h.n.log.Error("what another node tells of its stores cannot be read", "node", from, "error", err)
+			h.n.transport.Break(from)
+		}
 	}
 }
 
@@ -358,6 +388,7 @@ func (h handler) Down(id event.NodeID) {
 	if h.n.isReady() {
 		h.n.driver.Down(id)
 	}
+	h.n.links.Down(id)
 }
 
 var errStarting = errors.New("the node is starting")

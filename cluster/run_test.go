@@ -207,7 +207,7 @@ func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := driver.NewDisk(driver.Dir{Root: filepath.Join(other, replicaDir), Opener: pebbledb.Open, Options: store.EngineOptions{Program: "bank"}, LogOptions: store.EngineOptions{Program: "bank"}})
-	if err := killed.Seed(replica.Group(theStore), func(e store.Engine) error {
+	if err := killed.Seed(replica.Group(firstStore), func(e store.Engine) error {
 		b := e.NewBatch()
 		b.Set([]byte("x"), []byte("y")) // no store would open with that
 		return e.Apply(b)

@@ -16,6 +16,7 @@ import (
 type stores struct {
 	mu      sync.Mutex
 	settled map[placement.StoreID]bool
+	spread  time.Time // when this node has given a store to another one last; of keepStores alone
 }
 
 // followInterval is how often a leader looks whether the members of a group are those that placement wants.
@@ -48,6 +49,7 @@ func (n *node) keepStores() {
 		n.stores.mu.Lock()
 		n.stores.settled = settled
 		n.stores.mu.Unlock()
+		n.spread(s, settled)
 		select {
 		case <-n.stop:
 			return
@@ -55,6 +57,38 @@ func (n *node) keepStores() {
 		case <-t.C:
 		}
 	}
+}
+
+// spreadInterval is how long a node that has given a store to its preferred leader waits before it gives the next one.
+const spreadInterval = 3 * time.Second
+
+// spread gives one of the stores that this node leads to the node that is to lead it: of several stores each has a preferred leader, so that all nodes
+// lead equally many. A store that is the only one stays where it is.
+func (n *node) spread(s *placement.State, settled map[placement.StoreID]bool) {
+	if len(s.Stores) == 1 || time.Since(n.stores.spread) < spreadInterval {
+		return
+	}
+	for id := range s.Stores {
+		id := placement.StoreID(id)
+		to := preferred(s, id)
+		if !settled[id] || to == n.id.Node || !n.heard(to) || n.driver.Leader(replica.Group(id)).Leader != n.id.Node {
+			continue
+		}
+		n.stores.spread = time.Now()
+		if err := n.driver.Transfer(replica.Group(id), to); err != nil {
+			n.log.Debug("a store stays with this node", "store", id, "preferred", to, "error", err)
+		}
+		return
+	}
+}
+
+// preferred returns which node is to lead a store.
+func preferred(s *placement.State, id placement.StoreID) event.NodeID {
+	list := slices.DeleteFunc(slices.Clone(s.Stores[id].Replicas), func(n event.NodeID) bool { return s.Members[n].Membership != placement.Active })
+	if len(list) == 0 {
+		return s.Stores[id].Replicas[0]
+	}
+	return list[int(id)%len(list)]
 }
 
 // keep takes part in the group of a store.

@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 
+	"github.com/aeon-lang/aeon/cluster/link"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
@@ -16,25 +18,34 @@ import (
 // system is the running actors of a store, in one term of a leader, and the doors to it.
 type system struct {
 	*aeonrt.Led
+	link    *link.Local      // of a store among several; nil: it is the only one
 	public  *httpdoor.Server // for clients; it does not listen itself
 	control *httpdoor.Server // for aeond on this machine
 }
 
-// open opens a system with what an engine has. fatal is called once if the store fails then.
-type open func(e store.Engine, fatal func(error)) (*system, error)
+// open opens a system with what an engine has, in a term. fatal is called once if the store fails then.
+type open func(e store.Engine, term uint64, fatal func(error)) (*system, error)
 
-// opener returns what opens systems of the program on a store that a node leads.
-func opener(node event.NodeID, c *aeonrt.ClusterConfig, number event.StoreID, g *GRPC, counts *gate.Counts, log *audit.Log, fail func(error)) open {
-	return func(e store.Engine, fatal func(error)) (_ *system, err error) {
+// opener returns what opens systems of the program on a store that this node leads.
+func (n *node) opener(number event.StoreID, counts *gate.Counts, log *audit.Log) open {
+	c, g, fail := n.c, n.grpc, n.fail
+	return func(e store.Engine, term uint64, fatal func(error)) (_ *system, err error) {
 		s := &system{}
-		if s.Led, err = c.Recover(node, e, number, fatal); err != nil {
+		among := n.among(s, number, term)
+		if s.Led, err = c.Recover(n.id.Node, e, number, among, fatal); err != nil {
+			if s.link != nil {
+				s.link.Close()
+			}
 			return nil, err
 		}
 		defer func() {
 			if err != nil {
-				_ = s.Led.Close() // the error that counts is the first
+				_ = s.end() // the error that counts is the first
 			}
 		}()
+		if s.link != nil {
+			s.link.Ready(s.System.Across())
+		}
 		d, err := door.Open(door.Config{System: s.System, Classes: aeonrt.AllClasses(c.Package), ClientClasses: aeonrt.AllClientClasses(c.Package)})
 		if err != nil {
 			return nil, err
@@ -58,6 +69,27 @@ func opener(node event.NodeID, c *aeonrt.ClusterConfig, number event.StoreID, g 
 	}
 }
 
+// among says which of the stores of the cluster a system has; nil: it has the only one.
+func (n *node) among(s *system, number event.StoreID, term uint64) *aeonrt.Across {
+	p := n.placement.State()
+	switch {
+	case len(p.Stores) == 1:
+		return nil
+	case n.c.Trace.Dir != "" || n.spans != nil:
+		n.fail(errors.New("what events do in a cluster of several stores is not recorded yet: start its nodes without --trace and --spans"))
+	}
+	s.link = n.links.Open(number, term)
+	return &aeonrt.Across{Store: number, Of: func(id event.PartitionID) event.StoreID { return p.Partitions[id].Store }, Network: s.link}
+}
+
+// end ends the system and its sessions with other stores.
+func (s *system) end() error {
+	if s.link != nil {
+		s.link.Close()
+	}
+	return s.Led.Close()
+}
+
 // close ends the system. Events that run get until the end of ctx; if the store has failed they end at once.
 func (s *system) close(ctx context.Context) error {
 	for _, d := range []*httpdoor.Server{s.public, s.control} {
@@ -65,7 +97,7 @@ func (s *system) close(ctx context.Context) error {
 	}
 	closed := make(chan error, 1)
 	go func() { // ends with the events: those that wait for a store that has failed end at once
-		closed <- s.Led.Close()
+		closed <- s.end()
 	}()
 	select {
 	case err := <-closed:

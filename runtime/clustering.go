@@ -56,13 +56,15 @@ type Led struct {
 	endSnapshots func() // also cuts off one that is under way, and waits for its end
 }
 
-// Recover opens the program's system on an engine that has the state of a store, which node leads. fatal is called once, when the store has failed.
-func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.StoreID, fatal func(error)) (l *Led, err error) {
+// Recover opens the program's system on an engine that has the state of a store, which node leads. among says which of several stores it is; nil: it is the
+// only one. fatal is called once, when the store has failed.
+func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.StoreID, among *Across, fatal func(error)) (l *Led, err error) {
 	l = &Led{of: c}
 	if l.Store, err = store.Open(e, store.Options{Program: c.Package.Name, Number: number, Durability: c.State.Durability, Log: c.Log, Fatal: fatal}); err != nil {
 		return nil, err
 	}
-	cfg := Config{Stdout: c.Stdout, Seed: c.Seed, Clock: c.Clock, Log: c.Log, Store: l.Store, Classes: AllClasses(c.Package), DropFields: c.State.DropFields}
+	cfg := Config{Stdout: c.Stdout, Seed: c.Seed, Clock: c.Clock, Log: c.Log, Store: l.Store, Classes: AllClasses(c.Package), ClientClasses: AllClientClasses(c.Package), DropFields: c.State.DropFields,
+		Across: among}
 	if n := c.State.MemoryMax; n > 0 {
 		cfg.MemoryMax = n - n/cacheShare
 	}
@@ -90,6 +92,9 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 // Close ends the system, then the store, and what both record.
 func (l *Led) Close() error {
 	l.endSnapshots() // they read the store
+	if l.System.Across() != nil {
+		l.System.Abandon() // other stores begin anew with the next leader
+	}
 	l.System.Close()
 	err := l.Store.Close()
 	l.trace.end(l.System, err)

@@ -44,6 +44,7 @@ type (
 	Cx     = activation.Cx
 	System = exec.System
 	Config = exec.Config
+	Across = exec.Across
 	Client = exec.Client
 	Future = exec.Future
 	GoCall = activation.GoCall

@@ -41,11 +41,11 @@ type Place struct {
 
 // Config says how a front works.
 type Config struct {
-	// Locate waits until it is known where requests are served, or ctx ends. A request has just failed at the place after, if that is none but the zero
+	// Locate waits until it is known where a request is served, or ctx ends. It has just failed at the place after, if that is none but the zero
 	// one: so Locate returns another one, or the same after a short time, in which it has not changed.
-	Locate func(ctx context.Context, after Place) (Place, error)
-	// Here returns the handler of the system of this node; nil: it is on another, or nowhere.
-	Here func() http.Handler
+	Locate func(ctx context.Context, r *http.Request, after Place) (Place, error)
+	// Here returns the handler of the system that serves a request, if that is one of this node; nil: it is on another, or nowhere.
+	Here func(*http.Request) http.Handler
 	// Dial connects to the front of another node.
 	Dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
 	// Ready reports why requests cannot be served now; nil: they can.
@@ -130,7 +130,7 @@ func (f *Front) Forwarded() http.Handler {
 			f.fail(w, r, nowhere(err.Error())) // the nodes have no session either, and the status of both says why
 			return
 		}
-		if h := f.cfg.Here(); h != nil {
+		if h := f.cfg.Here(r); h != nil {
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -169,7 +169,7 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 	var forwarded forwarding
 	defer forwarded.end()
 	for {
-		next, err := f.cfg.Locate(ctx, at)
+		next, err := f.cfg.Locate(ctx, r, at)
 		if err != nil {
 			f.fail(w, r, forwarded.refused(outcome(unknown)))
 			return

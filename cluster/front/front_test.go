@@ -43,7 +43,7 @@ func (p *places) move(at Place) {
 	p.at = at
 }
 
-func (p *places) locate(ctx context.Context, after Place) (Place, error) {
+func (p *places) locate(ctx context.Context, _ *http.Request, after Place) (Place, error) {
 	for {
 		p.mu.Lock()
 		at, changed := p.at, p.changed
@@ -59,7 +59,7 @@ func (p *places) locate(ctx context.Context, after Place) (Place, error) {
 	}
 }
 
-func (p *places) here() http.Handler {
+func (p *places) here(*http.Request) http.Handler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.at.Here

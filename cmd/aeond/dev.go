@@ -27,33 +27,38 @@ import (
 func devCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "dev",
-		Args:  "--nodes N --app PROGRAM --data DIR --listen HOST:PORT [--grpc] [--adopt OLD]",
+		Args:  "--nodes N [--stores N] --app PROGRAM --data DIR --listen HOST:PORT [--grpc] [--adopt OLD]",
 		Short: "run a cluster of several nodes on this machine",
 		Long: `
 Dev runs N nodes of a cluster on this machine, each a process of its own with a directory below
 DIR. Node i, from 0 on, serves clients at PORT+i; with --grpc by gRPC, too. What they write comes in one log, each line with
 the node in front. Ctrl-C ends all. A second run goes on with what is in DIR. To see what a
 cluster survives, kill one of the processes; "aeond status" tells their ids, and dev starts no
-process again by itself. With --adopt a new cluster begins with the actors in OLD, the directory of a
+process again by itself. With --stores a new cluster divides its actors among so many stores, each led
+by a node. With --adopt a new cluster begins with the actors in OLD, the directory of a
 program that ran alone.
 
 	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			nodes := fs.Int("nodes", 3, "how many nodes, a `NUMBER`")
+			stores := fs.Int("stores", 1, "among how many stores a new cluster divides its actors, a `NUMBER`")
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
 			dir := fs.String("data", "", "the directory `DIR`, with one below for each node")
 			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
 			grpc := fs.Bool("grpc", false, "take calls by gRPC, too; PROGRAM is sources")
 			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, which stays as it is")
-			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *app, *dir, *listen, *grpc, *adopt) })
+			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *stores, *app, *dir, *listen, *grpc, *adopt) })
 		},
 	}
 }
 
+// devStoresMax is how many stores dev begins at most.
+const devStoresMax = 64
+
 // devNodesMax is how many nodes dev runs at most.
 const devNodesMax = 9
 
-func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool, adopt string) error {
+func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, adopt string) error {
 	host, text, err := net.SplitHostPort(listen)
 	first, bad := strconv.ParseUint(text, 10, 16)
 	switch {
@@ -63,6 +68,10 @@ func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool, adopt stri
 		return cli.Usagef("name the directory with --data")
 	case nodes < 1 || nodes > devNodesMax:
 		return cli.Usagef("--nodes: %d; write a number from 1 to %d", nodes, devNodesMax)
+	case stores < 1 || stores > devStoresMax:
+		return cli.Usagef("--stores: %d; write a number from 1 to %d", stores, devStoresMax)
+	case stores > 1 && adopt != "":
+		return cli.Usagef("--adopt begins a cluster of one store, with the actors of the directory: leave --stores out")
 	case err != nil || bad != nil || first == 0 || int(first)+nodes > 65536:
 		return cli.Usagef("--listen: %q is no HOST:PORT with %d ports from there on, as in 127.0.0.1:8080", listen, nodes)
 	}
@@ -77,7 +86,7 @@ func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool, adopt stri
 		return err
 	}
 	env.Unwatch()
-	d := &devCluster{env: env, path: path, dir: dir, host: host, port: int(first), adopt: adopt, ended: make(chan int, nodes)}
+	d := &devCluster{env: env, path: path, dir: dir, host: host, port: int(first), stores: stores, adopt: adopt, ended: make(chan int, nodes)}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -105,13 +114,14 @@ func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool, adopt stri
 
 // devCluster is the processes of the nodes.
 type devCluster struct {
-	env   *cli.Env
-	path  string
-	dir   string
-	host  string
-	port  int
-	adopt string   // what node 0 begins with; "": nothing
-	ended chan int // gets the numbers of those that have ended
+	env    *cli.Env
+	path   string
+	dir    string
+	host   string
+	port   int
+	stores int      // of a new cluster
+	adopt  string   // what node 0 begins with; "": nothing
+	ended  chan int // gets the numbers of those that have ended
 
 	ending atomic.Bool // the nodes are told to end
 
@@ -163,7 +173,7 @@ func (d *devCluster) start(i int) error {
 	args := []string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}
 	again := slices.Clone(args) // it needs no more when it has begun
 	if i == 0 && d.adopt == "" && !isNode(d.nodeDir(i)) {
-		args = append(args, "--create")
+		args = append(args, "--create", "--stores", strconv.Itoa(d.stores))
 	}
 	if i == 0 && d.adopt != "" { // a node that has begun does not look at it
 		args = append(args, "--adopt", d.adopt)

@@ -137,7 +137,7 @@ func (d *Door) unnamed(c *Class, text string) (order.Ref, error) {
 	if err != nil || id.IsNull() {
 		return order.Ref{}, notFound("%q is no id of an actor", text)
 	}
-	if r := d.sys.Find(id); !r.IsNull() && order.HandleOf(r).Shape == &c.Shape {
+	if r := d.sys.Find(id); !r.IsNull() && d.sys.ClassOf(r) == c.Path() {
 		return r, nil
 	}
 	return order.Ref{}, notFound("there is no actor %s:%s", c.Name, text)
@@ -199,7 +199,7 @@ func (n names) Actor(class, text string) (event.ActorID, error) {
 
 // ActorText implements jsoncodec.Names.
 func (n names) ActorText(class string, id event.ActorID) string {
-	if r := n.sys.Find(id); !r.IsNull() {
+	if r := n.sys.Find(id); !r.IsNull() && order.HandleOf(r).Shape != nil { // else another store has it
 		return order.HandleOf(r).Address()
 	}
 	return class[strings.LastIndexByte(class, '.')+1:] + ":" + id.String()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/cmdline"
@@ -19,12 +20,16 @@ type Cluster struct {
 	Join      string // how a new node becomes a member of a cluster that there is: TOKEN@HOST:PORT[,HOST:PORT…]; "": it forms one, or is a member
 	Name      string // what people call the node; "": node and its number
 	Adopt     string // the directory of a program that ran alone, with whose actors a new cluster begins; "": with none
+	Stores    int    // of a new cluster
 
 	flags *flag.FlagSet
 }
 
+// storesMax is how many stores a cluster has at most: each is led by one node, and more than a few for each only cost.
+const storesMax = 64
+
 // clusterNames are the names that Cluster.Flags declares.
-var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name", "adopt"}
+var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name", "adopt", "stores"}
 
 // IsClusterFlag reports whether Cluster.Flags declares a flag.
 func IsClusterFlag(name string) bool { return slices.Contains(clusterNames, name) }
@@ -37,12 +42,19 @@ func (c *Cluster) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; --create begins one")
 	fs.StringVar(&c.Name, "node-name", "", "with --cluster-listen and a new directory: the `NAME` of the node; node and its number if not given")
 	fs.StringVar(&c.Adopt, "adopt", "", "with --cluster-listen and a new directory: begin the cluster with the actors in `DIR`, the directory of a program that ran alone, which stays as it is")
+	fs.IntVar(&c.Stores, "stores", 1, "with --cluster-listen and --create: the `number` of stores among which the cluster divides its actors, each led by a node; it stays as it is (docs/cluster.md)")
 }
 
 // Address returns where other nodes reach the node.
 func (c *Cluster) Address() string { return cmp.Or(c.Advertise, c.Listen) }
 
-func (c *Cluster) values() []string { return []string{c.Listen, c.Advertise, c.Join, c.Name, c.Adopt} }
+func (c *Cluster) values() []string {
+	stores := ""
+	if c.Stores > 1 {
+		stores = strconv.Itoa(c.Stores)
+	}
+	return []string{c.Listen, c.Advertise, c.Join, c.Name, c.Adopt, stores}
+}
 
 // Check returns what is wrong with the flags that were parsed. Its error is one of usage.
 func (c *Cluster) Check(s *State, l *Listen) error {
@@ -82,6 +94,12 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		return errors.New("--join: the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does") // which is a secret
 	case c.Join != "" && c.Adopt != "":
 		return errors.New("--adopt begins a cluster, and --join joins one that has its actors: leave one of them out")
+	case c.flags != nil && (c.Stores < 1 || c.Stores > storesMax):
+		return fmt.Errorf("--stores: a cluster has 1 to %d stores, not %d", storesMax, c.Stores)
+	case c.Stores > 1 && c.Join != "":
+		return errors.New("--stores is about a new cluster, and --join joins one that has its stores: leave it out")
+	case c.Stores > 1 && c.Adopt != "":
+		return errors.New("--adopt begins a cluster of one store, with the actors of the directory: leave --stores out")
 	case c.Adopt != "" && (Within(c.Adopt, s.Dir) || Within(s.Dir, c.Adopt)):
 		return fmt.Errorf("--adopt: %s and the directory of the node, %s, must be beside each other; name a new one with --data", c.Adopt, s.Dir)
 	}

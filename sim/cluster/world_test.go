@@ -36,6 +36,7 @@ type world struct {
 
 	advertised [slots]string // where the others reach a node
 	more       []string      // arguments of all nodes
+	stores     int           // of the cluster
 	links      *links
 
 	mu    sync.Mutex
@@ -72,6 +73,12 @@ func free(t *testing.T) string {
 // newWorld starts a cluster that keeps three replicas. Its nodes have more arguments.
 func newWorld(t *testing.T, more ...string) *world {
 	t.Helper()
+	return newWorldOf(t, 1, more...)
+}
+
+// newWorldOf is newWorld with several stores.
+func newWorldOf(t *testing.T, stores int, more ...string) *world {
+	t.Helper()
 	p, err := load.NewLoader().Load(load.Unit{Dir: "testdata/counter", Files: []string{"testdata/counter/counter.aeon"}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +87,7 @@ func newWorld(t *testing.T, more ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, exe: made.Path, dir: t.TempDir(), known: []int{0, 1, 2}, more: more}
+	w := &world{t: t, exe: made.Path, dir: t.TempDir(), known: []int{0, 1, 2}, more: more, stores: stores}
 	if w.log, err = os.Create(filepath.Join(w.dir, "log")); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +106,9 @@ func newWorld(t *testing.T, more ...string) *world {
 		_ = w.log.Close()
 	})
 	w.start(0, "")
-	w.await("node 0 serves", func(s *status.Status) bool { return len(s.Stores) == 1 && s.Stores[0].Leader == 1 }, 0)
+	w.await("node 0 serves", func(s *status.Status) bool {
+		return len(s.Stores) == stores && !slices.ContainsFunc(s.Stores, func(st status.Store) bool { return st.Leader != 1 })
+	}, 0)
 	for i := 1; i < nodes; i++ {
 		w.start(i, w.order(0, status.TokenPath))
 	}
@@ -112,11 +121,13 @@ func (w *world) data(i int) string { return filepath.Join(w.dir, "node"+strconv.
 // start starts a node. What its process writes is in the log.
 func (w *world) start(i int, join string) {
 	w.t.Helper()
-	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i], "--trace", w.traces(i),
-		"--spans", w.spans(i), "--spans-sample", "0"}
+	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i]}
+	if w.stores == 1 { // what parts of events do is not recorded
+		args = append(args, "--trace", w.traces(i), "--spans", w.spans(i), "--spans-sample", "0")
+	}
 	args = append(args, w.more...)
 	if _, err := os.Stat(w.data(i)); err != nil && join == "" {
-		args = append(args, "--create")
+		args = append(args, "--create", "--stores", strconv.Itoa(w.stores))
 	}
 	if join != "" {
 		args = append(args, "--join", join)

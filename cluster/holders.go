@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/aeon-lang/aeon/cluster/front"
+	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/runtime/door/audit"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
+)
+
+// holders are those of all stores that the node has heard of.
+type holders struct {
+	counts  gate.Counts
+	audited *audit.Log // nil: calls are not noted
+
+	mu      sync.Mutex
+	list    map[placement.StoreID]*holder
+	running bool
+}
+
+// of returns the holder of a store. The first call makes it.
+func (s *holders) of(n *node, id placement.StoreID) *holder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.list[id]
+	if h == nil {
+		h = newHolder(n.id.Node, replica.Group(id), n.opener(id, &s.counts, s.audited), n.clock, n.log)
+		if s.list == nil {
+			s.list = make(map[placement.StoreID]*holder)
+		}
+		s.list[id] = h
+		if s.running {
+			n.run(h)
+		}
+	}
+	return h
+}
+
+// run has all holders run systems where the node leads, when its parts are there.
+func (s *holders) run(n *node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = true
+	for _, id := range slices.Sorted(maps.Keys(s.list)) {
+		n.run(s.list[id])
+	}
+}
+
+func (n *node) run(h *holder) {
+	h.driver = n.driver
+	n.tasks.Go(h.run)
+}
+
+// all lists the holders, by store.
+func (s *holders) all() (list []*holder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(s.list)) {
+		list = append(list, s.list[id])
+	}
+	return list
+}
+
+// holderOf returns the holder of the store that a request is for: that of its actor, as far as the request names one.
+func (n *node) holderOf(r *http.Request) *holder {
+	return n.holders.of(n, n.route(r))
+}
+
+// locate implements front.Config.Locate.
+func (n *node) locate(ctx context.Context, r *http.Request, after front.Place) (front.Place, error) {
+	return n.holderOf(r).locate(ctx, after)
+}
+
+// locateControl is locate for requests of operators.
+func (n *node) locateControl(ctx context.Context, r *http.Request, after front.Place) (front.Place, error) {
+	return n.holderOf(r).locateControl(ctx, after)
+}
+
+// here implements front.Config.Here.
+func (n *node) here(r *http.Request) http.Handler { return n.holderOf(r).here() }
+
+// controls is here for requests of operators.
+func (n *node) controls(r *http.Request) http.Handler { return n.holderOf(r).controls() }
+
+// anyHere returns the handler of a system of this node, nil if there is none.
+func (n *node) anyHere() http.Handler { return anyOf(n.holders.all(), (*holder).here) }
+
+// anyControls is anyHere for requests of operators.
+func (n *node) anyControls() http.Handler { return anyOf(n.holders.all(), (*holder).controls) }
+
+func anyOf(list []*holder, handler func(*holder) http.Handler) http.Handler {
+	for _, h := range list {
+		if x := handler(h); x != nil {
+			return x
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+//go:build linux
+
+package cluster
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+var storeKills = flag.Int("store.kills", 3, "how many nodes of a cluster of several stores are killed")
+
+const (
+	purses  = 12
+	inPurse = 1000
+	tills   = 3
+)
+
+// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, while nodes are killed and started again: each request happens
+// once, with what follows from it, and readers find all money at any time.
+func TestSeveralStores(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, 4)
+	c := &crowd{w: w, stop: make(chan struct{}), tag: t.Name()}
+	purse := func(i int) string { return fmt.Sprint("purse", i) }
+	till := func(i int) string { return fmt.Sprintf("/v1/Till/till%d/", i%tills) }
+	for i := range purses {
+		c.until(i, "/v1/Purse/"+purse(i)+"/fill", fmt.Sprint("fill ", i), map[string]any{"k": inPurse})
+		for k := range tills {
+			c.until(i, till(k)+"join", fmt.Sprintf("join %d %d", i, k), map[string]any{"name": purse(i), "p": "Purse/" + purse(i)})
+		}
+	}
+	var given, audits atomic.Int64
+	goesOn := func(n int64) {
+		t.Helper()
+		before, looked := c.added.Load(), audits.Load()
+		eventually(t, "requests and audits are answered", func() (bool, any) {
+			return c.added.Load() >= before+n && audits.Load() >= looked+n/10, fmt.Sprint(c.added.Load()-before, " ", audits.Load()-looked)
+		})
+	}
+	var group sync.WaitGroup
+	for i := range 6 {
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 1))
+			for n := 0; ; n++ {
+				select {
+				case <-c.stop:
+					return
+				default:
+				}
+				k := 1 + r.Int64N(20)
+				c.until(r.IntN(nodes), till(r.IntN(tills))+"give", fmt.Sprintf("%d-%d", i, n), map[string]any{"from": purse(r.IntN(purses)), "to": purse(r.IntN(purses)), "k": k})
+				given.Add(k)
+				c.added.Add(1)
+			}
+		})
+	}
+	group.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-c.stop:
+				return
+			default:
+			}
+			if got := c.until(n, till(n)+"sum", "", nil); got != purses*inPurse {
+				c.fail("an audit finds %d", got)
+			}
+			audits.Add(1)
+		}
+	})
+	goesOn(100)
+	for k := range *storeKills {
+		i := k % nodes
+		w.end(i, syscall.SIGKILL)
+		goesOn(100)
+		w.start(i, "")
+		w.well()
+		goesOn(100)
+	}
+	close(c.stop)
+	group.Wait()
+	eventually(t, "what was issued has happened, once", func() (bool, any) {
+		got := c.until(0, "/v1/Side/given/get", "", nil)
+		return got == given.Load(), fmt.Sprint(got, " of ", given.Load())
+	})
+	for _, wrong := range c.wrong {
+		t.Error(wrong)
+	}
+	t.Logf("%d nodes killed: %d transfers, %d audits, %d requests sent again; the longest took %v", *storeKills, c.added.Load(), audits.Load(), c.again.Load(), c.longest)
+}
