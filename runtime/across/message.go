@@ -18,11 +18,12 @@ type Kind uint8
 
 // The messages. Comments name the fields that are set besides Kind. The kinds are numbered for ever: they are on the wire.
 const (
-	// Order: a home has store 0 order an attempt. Fields: Name, Home, Method, Chain, Parts, without that of the home.
+	// Order: a home has store 0 order an attempt. Fields: Name, Home, Method, Chain, Parts, without that of the home, Place. If that is set the attempt was
+	// ordered before, and needs further parts.
 	Order Kind = iota + 1
-	// Turn: store 0 gives a home its place in the order. Fields: Name, Number.
+	// Turn: store 0 gives a home its place in the order. Fields: Name, Number, Place.
 	Turn
-	// Take: store 0 gives a store its part of an attempt. Fields: Name, Home, Method, Number, Chain, Wanted.
+	// Take: store 0 gives a store its part of an attempt. Fields: Name, Home, Method, Chain, Number, Place, Wanted.
 	Take
 	// Taken: a store has taken its part. Fields: Name.
 	Taken
@@ -40,7 +41,7 @@ const (
 	Let
 	// Ended is how a chain has ended that an event of the addressee has begun. Fields: Chain, Reply: Failed or Result.
 	Ended
-	// Missed: store 0 has lost the session with a store, and with it perhaps parts that this has not taken yet. Fields: Home, the store.
+	// Missed: store 0 has lost the session with a store, and with it perhaps parts that this has not taken yet, or has none with it. Fields: Home, the store.
 	Missed
 )
 
@@ -52,7 +53,8 @@ type Message struct {
 	Home     event.StoreID
 	Method   string // of the event, as Local names it
 	Number   uint64
-	Chain    Chain // of an Order or a Take: that the event is a step of
+	Place    uint64 // of an attempt among all, in any start of store 0
+	Chain    Chain  // of an Order or a Take: that the event is a step of
 	Parts    []order.Part
 	Wanted   []order.Wanted
 	Call     *Call
@@ -79,6 +81,7 @@ type Call struct {
 	Strict bool
 	// Lines are what the caller has issued since its own call began, of what its home issues.
 	Lines []Line
+	Grown []order.Wanted // as of a Reply
 }
 
 // Run is what moves with the thread of control of an event.
@@ -104,6 +107,8 @@ type Reply struct {
 	Goes      bool   // a tail call follows the event, from the store that replies
 	Wrote     bool   // the attempt has changed something in the store that replies
 	Lines     []Line // that the callee has issued, and has not told yet
+	// Grown is what the part has taken beyond what it was ordered with, and has not told yet.
+	Grown []order.Wanted
 }
 
 // Line is something that happens at the home when the event has committed, in program order: a line of output or of the log, a callback.

@@ -57,7 +57,7 @@ func (s *Store) begin(m *Message) {
 	s.parts[m.Name] = p
 	s.counts.Parts++
 	s.participant.Begin(m.Name, m.Home)
-	p.attempt.StartPart(m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
+	p.attempt.StartPart(m.Place, m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
 	p.token = p.attempt.Token()
 	p.attempt.TakePart()
 	s.send(m.Home, &Message{Kind: Taken, Name: m.Name})

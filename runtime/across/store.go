@@ -67,6 +67,7 @@ type Store struct {
 type Counts struct {
 	Wide      int64 // attempts that have entered with actors of other stores
 	Withdrawn int64 // of these
+	Further   int64 // parts that were added to these later
 	Calls     int64 // that other stores have made here
 	Parts     int64 // taken for other stores
 	Prepared  int64 // of these, with a row
@@ -174,8 +175,8 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Turn:
 		s.turns.Take(m.Number, func() {
 			if t := s.tries[m.Name]; t != nil {
-				t.turned = true
-				t.attempt.Take(t.token)
+				t.turned, t.place = true, m.Place
+				t.attempt.Take(t.token, m.Place)
 			}
 		})
 	case Take:
@@ -212,24 +213,36 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 func (s *Store) taken(from event.StoreID, name commit.Name) {
 	if t := s.tries[name]; t != nil && t.has(from) && !t.taken[from] {
 		t.taken[from] = true
-		t.attempt.Taken(t.token)
+		if _, further := t.further[from]; further {
+			t.attempt.Notify(t.token, func() { t.further[from] = true })
+		} else {
+			t.attempt.Taken(t.token)
+		}
 	}
 }
 
 // order is TOP: it gives each store concerned the next of its numbers. Caller holds mu.
 func (s *Store) order(m *Message) {
 	assert.That(s.cfg.Store == 0, "across: store %d is to order attempts", s.cfg.Store)
-	if slices.ContainsFunc(m.Parts, func(p order.Part) bool { return !s.reaches(p.Store) }) {
-		s.deferred = append(s.deferred, m)
+	if i := slices.IndexFunc(m.Parts, func(p order.Part) bool { return !s.reaches(p.Store) }); i >= 0 {
+		if m.Place != 0 { // it holds locks
+			s.send(m.Home, &Message{Kind: Missed, Home: m.Parts[i].Store})
+		} else {
+			s.deferred = append(s.deferred, m)
+		}
 		return
 	}
 	number := func(to event.StoreID) uint64 {
 		s.given[to]++
 		return s.given[to]
 	}
-	s.send(m.Home, &Message{Kind: Turn, Name: m.Name, Number: number(m.Home)})
+	place := m.Place
+	if place == 0 {
+		place = s.cfg.Number()
+		s.send(m.Home, &Message{Kind: Turn, Name: m.Name, Number: number(m.Home), Place: place})
+	}
 	for _, p := range m.Parts {
-		s.send(p.Store, &Message{Kind: Take, Name: m.Name, Home: m.Home, Method: m.Method, Chain: m.Chain, Number: number(p.Store), Wanted: p.Wanted})
+		s.send(p.Store, &Message{Kind: Take, Name: m.Name, Home: m.Home, Method: m.Method, Chain: m.Chain, Number: number(p.Store), Place: place, Wanted: p.Wanted})
 	}
 }
 
@@ -273,6 +286,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			s.send(f.To, m)
 		case commit.Decide, commit.Confirm:
 			if p != nil {
+				p.attempt.Ended()
 				p.do(p.confirm)
 				break
 			}
@@ -284,6 +298,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			s.cfg.Workers.Run(func() { s.cfg.Local.Forget(f.Name) })
 		case commit.Write:
 			s.counts.Prepared++
+			p.attempt.Ended()
 			p.do(p.write)
 		case commit.Apply, commit.Release:
 			switch p.ending = true; {
@@ -304,5 +319,6 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 // Add adds other counts.
 func (c *Counts) Add(o Counts) {
 	c.Wide, c.Withdrawn, c.Calls, c.Parts = c.Wide+o.Wide, c.Withdrawn+o.Withdrawn, c.Calls+o.Calls, c.Parts+o.Parts
+	c.Further += o.Further
 	c.Prepared, c.Restored, c.Committed = c.Prepared+o.Prepared, c.Restored+o.Restored, c.Committed+o.Committed
 }

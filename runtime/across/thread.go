@@ -16,8 +16,8 @@ type Caller interface {
 	// Serve makes a call here, within the activation that waits. At the home it returns nil if the target is in another store, for which the attempt
 	// is covered then; it may unwind.
 	Serve(*Call) *Reply
-	// Told takes what other activations have issued meanwhile, in program order.
-	Told([]Line)
+	// Told takes what other activations have issued meanwhile, in program order, and what their parts have taken.
+	Told(issued []Line, grown []order.Wanted)
 }
 
 // Call makes a call, of an actor of a store that the attempt is known to cover. It returns nil if the attempt is over: its code has to unwind.
@@ -36,7 +36,7 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 			return nil
 		}
 		if r := d.m.Reply; r != nil {
-			by.Told(r.Lines)
+			by.Told(r.Lines, r.Grown)
 			t.wrote[d.from] = t.wrote[d.from] || r.Wrote
 			n := len(callers)
 			if n == 0 || r.Withdrawn {
@@ -47,13 +47,13 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 			t.reply(back, r)
 			continue
 		}
-		by.Told(d.m.Call.Lines)
+		by.Told(d.m.Call.Lines, d.m.Call.Grown)
 		if r := by.Serve(d.m.Call); r != nil {
 			t.reply(d.from, r)
 			continue
 		}
 		pass := *d.m.Call
-		pass.Lines = nil
+		pass.Lines, pass.Grown = nil, nil
 		on := s.cfg.StoreOf(pass.Target)
 		callers = append(callers, d.from)
 		s.mu.Lock()
@@ -68,7 +68,7 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 // reply answers a call that a part has made. What other activations have issued has been told.
 func (t *Try) reply(to event.StoreID, r *Reply) {
 	back := *r
-	back.Lines = nil
+	back.Lines, back.Grown = nil, nil
 	t.s.tell(to, &Message{Kind: Returned, Name: t.name, Reply: &back})
 }
 

@@ -20,7 +20,12 @@ type Try struct {
 	order  *Message               // that store 0 gets
 	sent   bool                   // it is under way
 	turned bool                   // the attempt has its place in this store
+	place  uint64                 // among all, then
 	taken  map[event.StoreID]bool // parts
+
+	// further are the stores in which the attempt has parts that it was not ordered with at first: whether they were taken. The mutex of the attempt guards
+	// that.
+	further map[event.StoreID]bool
 
 	wrote   map[event.StoreID]bool // of the goroutine of the event
 	inbox   []delivery             // guarded by the mutex of the attempt, as is verdict
@@ -41,12 +46,36 @@ func (t *Try) has(store event.StoreID) bool {
 	return slices.ContainsFunc(t.order.Parts, func(p order.Part) bool { return p.Store == store })
 }
 
-// Covers reports whether the attempt has a part in a store. Whether that covers an actor is for the store to say: it has those, too, that the attempt
-// has created there.
-func (t *Try) Covers(store event.StoreID) bool {
-	t.s.mu.Lock()
-	defer t.s.mu.Unlock()
-	return t.taken[store]
+// Reach reports whether the attempt has a part in a store, and gets one there if it has none: it is ordered once more, behind all that
+// store 0 has ordered meanwhile. There it may take what it meets (order/grow.go). It waits, and fails if there is no session, or the attempt is
+// over.
+func (t *Try) Reach(store event.StoreID) bool {
+	s := t.s
+	s.mu.Lock()
+	if t.taken[store] {
+		s.mu.Unlock()
+		return true
+	}
+	ok := !s.ended && s.reaches(0) && s.reaches(store) && s.home.Touch(t.name, store)
+	if ok {
+		m := *t.order
+		m.Place, m.Parts = t.place, []order.Part{{Store: store}}
+		whole := *t.order
+		whole.Parts = append(slices.Clone(whole.Parts), m.Parts[0])
+		t.order = &whole
+		if t.further == nil {
+			t.further = make(map[event.StoreID]bool)
+		}
+		t.further[store] = false
+		s.counts.Further++
+		s.send(0, &m)
+	}
+	s.mu.Unlock()
+	if !ok || !t.attempt.AwaitNews(func() bool { return t.further[store] }) {
+		return false
+	}
+	t.attempt.AddPlace(store)
+	return true
 }
 
 // TryOf returns the attempt, which has entered with parts in other stores.
@@ -68,6 +97,7 @@ const (
 // End is [PREPARE] and waits for the votes; here says whether the event has written in this store. If it returns nil the attempt is to be withdrawn.
 func (t *Try) End(here bool, there Wrote) *Verdict {
 	s := t.s
+	t.attempt.Ended()
 	s.mu.Lock()
 	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool { return there == All || there == Changes && t.wrote[p] }, nil))
 	s.mu.Unlock()
@@ -100,6 +130,10 @@ func (t *Try) Leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts.Committed++
+	t.attempt.Learn(func(of event.StoreID) bool {
+		_, called := t.wrote[of]
+		return called
+	})
 	s.forget(t)
 }
 

@@ -37,13 +37,14 @@ const (
 	inMessageCommit
 	inMessageClaim
 	inMessageQuestion
+	inMessagePlace
 )
 
 // messages has the fields of each kind.
 var messages = [...]set{
-	Order:    inMessageName | inMessageHome | inMessageMethod | inMessageChain | inMessageParts,
-	Turn:     inMessageName | inMessageNumber,
-	Take:     inMessageName | inMessageHome | inMessageMethod | inMessageNumber | inMessageChain | inMessageWanted,
+	Order:    inMessageName | inMessageHome | inMessageMethod | inMessagePlace | inMessageChain | inMessageParts,
+	Turn:     inMessageName | inMessageNumber | inMessagePlace,
+	Take:     inMessageName | inMessageHome | inMessageMethod | inMessageNumber | inMessagePlace | inMessageChain | inMessageWanted,
 	Taken:    inMessageName,
 	Called:   inMessageName | inMessageCall,
 	Returned: inMessageName | inMessageReply,
@@ -66,7 +67,7 @@ func in(field set, has bool) set {
 // has returns the fields of m that are set.
 func (m *Message) has() set {
 	return in(inMessageYes, m.Yes) | in(inMessageName, m.Name != commit.Name{}) | in(inMessageHome, m.Home != 0) | in(inMessageMethod, m.Method != "") |
-		in(inMessageNumber, m.Number != 0) | in(inMessageChain, m.Chain != Chain{}) | in(inMessageParts, len(m.Parts) > 0) | in(inMessageWanted, len(m.Wanted) > 0) |
+		in(inMessageNumber, m.Number != 0) | in(inMessagePlace, m.Place != 0) | in(inMessageChain, m.Chain != Chain{}) | in(inMessageParts, len(m.Parts) > 0) | in(inMessageWanted, len(m.Wanted) > 0) |
 		in(inMessageCall, m.Call != nil) | in(inMessageReply, m.Reply != nil) | in(inMessageCommit, m.Commit != commit.Message{}) |
 		in(inMessageClaim, claims(m.Claim) != nil) | in(inMessageQuestion, m.Question != nil)
 }
@@ -125,6 +126,9 @@ func (m *Message) Append(b []byte) []byte {
 	}
 	if f&inMessageQuestion != 0 {
 		m.Question.put(&e, m.Kind)
+	}
+	if f&inMessagePlace != 0 {
+		e.Uint(m.Place)
 	}
 	return e.Data()
 }
@@ -194,6 +198,9 @@ func (m *Message) get(d *codec.Decoder) {
 	}
 	if f&inMessageQuestion != 0 {
 		m.Question = getQuestion(d, m.Kind)
+	}
+	if f&inMessagePlace != 0 {
+		m.Place = d.Uint()
 	}
 }
 

@@ -9,10 +9,11 @@ import (
 const (
 	inCallStrict set = 1 << iota
 	inCallLines
+	inCallGrown
 )
 
 func (c *Call) put(e *codec.Encoder) {
-	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0)
+	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0)
 	e.Uint(uint64(f))
 	putActor(e, c.Target)
 	e.String(c.Method)
@@ -21,14 +22,21 @@ func (c *Call) put(e *codec.Encoder) {
 	if f&inCallLines != 0 {
 		putLines(e, c.Lines)
 	}
+	if f&inCallGrown != 0 {
+		putWanted(e, c.Grown)
+	}
 }
 
 func getCall(d *codec.Decoder) *Call {
-	f := set(d.Enum(uint64(inCallLines) << 1))
+	f := set(d.Enum(uint64(inCallGrown) << 1))
 	c := &Call{Strict: f&inCallStrict != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
 	if f&inCallLines != 0 {
 		c.Lines = list(d, getLine)
 		given(d, c.Lines != nil, "line")
+	}
+	if f&inCallGrown != 0 {
+		c.Grown = getWanted(d)
+		given(d, c.Grown != nil, "actor that was taken")
 	}
 	return c
 }
@@ -57,12 +65,14 @@ const (
 	inReplyRefused
 	inReplyKept
 	inReplyLines
+	inReplyGrown
 )
 
 func (r *Reply) has() set {
 	return in(inReplyWrote, r.Wrote) | in(inReplyRun, r.Run != Run{}) | in(inReplyResult, len(r.Result) > 0) | in(inReplyGoes, r.Goes) |
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
-		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0)
+		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
+		in(inReplyGrown, len(r.Grown) > 0)
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -89,10 +99,13 @@ func (r *Reply) put(e *codec.Encoder) {
 	if f&inReplyLines != 0 {
 		putLines(e, r.Lines)
 	}
+	if f&inReplyGrown != 0 {
+		putWanted(e, r.Grown)
+	}
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyLines) << 1))
+	f := set(d.Enum(uint64(inReplyGrown) << 1))
 	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
@@ -114,6 +127,9 @@ func getReply(d *codec.Decoder) *Reply {
 	}
 	if f&inReplyLines != 0 {
 		r.Lines = list(d, getLine)
+	}
+	if f&inReplyGrown != 0 {
+		r.Grown = getWanted(d)
 	}
 	given(d, r.has() == f, "field of a reply")
 	return r

@@ -63,7 +63,7 @@ var (
 	})
 	calls = rapid.Custom(func(t *rapid.T) *Call {
 		return &Call{Target: actors.Draw(t, "target"), Method: texts.Draw(t, "method"), Args: contents.Draw(t, "args"), Run: runs.Draw(t, "run"),
-			Strict: flags.Draw(t, "strict"), Lines: several(t, lineOf)}
+			Strict: flags.Draw(t, "strict"), Lines: several(t, lineOf), Grown: several(t, wanted)}
 	})
 	frames = rapid.Custom(func(t *rapid.T) callpath.Frame {
 		return callpath.Frame{Func: texts.Draw(t, "func"), File: texts.Draw(t, "file"), Line: rapid.Int().Draw(t, "line")}
@@ -90,7 +90,7 @@ var (
 	})
 	replies = rapid.Custom(func(t *rapid.T) *Reply {
 		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"),
-			Result: contents.Draw(t, "result"), Lines: several(t, lineOf)}
+			Result: contents.Draw(t, "result"), Lines: several(t, lineOf), Grown: several(t, wanted)}
 		if flags.Draw(t, "has run") {
 			r.Run = runs.Draw(t, "run")
 		}
@@ -154,6 +154,9 @@ func messageOf(t *rapid.T, kind Kind) *Message {
 	if f&inMessageNumber != 0 {
 		m.Number = numbers.Draw(t, "number")
 	}
+	if f&inMessagePlace != 0 {
+		m.Place = numbers.Draw(t, "place")
+	}
 	if f&inMessageChain != 0 {
 		m.Chain = chains.Draw(t, "chain")
 	}
@@ -213,12 +216,12 @@ func samples() []one {
 	return []one{
 		{"order", &Message{Kind: Order, Name: name, Home: 1, Method: "bank.Bank.transfer", Chain: chain,
 			Parts: []order.Part{{Store: 0, Wanted: []order.Wanted{{Actor: bank, Mode: order.Write}}}, {Store: 2, Wanted: []order.Wanted{claim}}}}},
-		{"turn", &Message{Kind: Turn, Name: name, Number: 300}},
-		{"take", &Message{Kind: Take, Name: name, Home: 1, Method: "bank.Bank.transfer", Number: 300, Chain: chain, Wanted: []order.Wanted{claim}}},
+		{"turn", &Message{Kind: Turn, Name: name, Number: 300, Place: 700}},
+		{"take", &Message{Kind: Take, Name: name, Home: 1, Method: "bank.Bank.transfer", Number: 300, Place: 700, Chain: chain, Wanted: []order.Wanted{claim}}},
 		{"taken", &Message{Kind: Taken, Name: name}},
 		{"called", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Args: []byte{1, 2}, Run: run}}},
 		{"called, with lines", &Message{Kind: Called, Name: name, Call: &Call{Target: event.WholePartition(3), Strict: true, Lines: lines}}},
-		{"returned", &Message{Kind: Returned, Name: name, Reply: &Reply{Result: []byte{3}, Run: run, Wrote: true}}},
+		{"returned", &Message{Kind: Returned, Name: name, Reply: &Reply{Result: []byte{3}, Run: run, Wrote: true, Grown: []order.Wanted{claim}}}},
 		{"returned, with lines", &Message{Kind: Returned, Name: name, Reply: &Reply{Made: account, Goes: true, Lines: lines}}},
 		{"returned, withdrawn", &Message{Kind: Returned, Name: name, Reply: &Reply{Withdrawn: true, Refused: true, Claim: claim, Kept: account}}},
 		{"returned, failed", &Message{Kind: Returned, Name: name, Reply: failed(nil)}},
@@ -245,13 +248,13 @@ func samples() []one {
 
 // golden has the bytes of samples. Where they change, stores of two versions do not understand each other: then wireVersion changes, too.
 var golden = map[string]string{
-	"order":                "010181208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101020001139abbd2d9bfaaa5d41804020103815003",
-	"turn":                 "010281208070819081808040ac02",
-	"take":                 "010381208070819081808040011262616e6b2e42616e6b2e7472616e73666572ac028120807001010103815003",
+	"order":                "010181208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101020001139abbd2d9bfaaa5d4180402010381500300",
+	"turn":                 "010281208070819081808040ac02bc05",
+	"take":                 "010381208070819081808040011262616e6b2e42616e6b2e7472616e73666572ac028120807001010103815003bc05",
 	"taken":                "010481208070819081808040",
 	"called":               "010581208070819081808040000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
 	"called, with lines":   "0105812080708190818080400303fff7ffffffffffffff0100000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
-	"returned":             "010681208070819081808040070480897a8080808080808080800180a8d6b9070103",
+	"returned":             "01068120807081908180804087100480897a8080808080808080800180a8d6b90701030103815003",
 	"returned, with lines": "010681208070819081808040880903815003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
 	"returned, withdrawn":  "010681208070819081808040b0060103815003038150",
 	"returned, failed":     "01068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2200",
@@ -521,13 +524,13 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"a million parts":            {head(Order, one(0, 0, 0, 0, 0, 0), mega), "unexpected end"},
 		"more wanted than bytes":     {head(Take, one(0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"mode beyond write":          {head(Take, one(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 6)), "enumeration constant 6 of 6"},
-		"unknown field of a call":    {head(Called, one(4)), "enumeration constant 4 of 4"},
+		"unknown field of a call":    {head(Called, one(8)), "enumeration constant 8 of 8"},
 		"call without its lines":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no line, which is said to be there"},
 		"more lines than bytes":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"arguments too long":         {head(Called, one(0, 0, 0, 0), huge), "exceeds the input"},
 		"unknown form of a line":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 3)), "enumeration constant 3 of 3"},
 		"callback of no object":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0)), "no client object"},
-		"unknown field of a reply":   {head(Returned, one(0x80, 0x10)), "enumeration constant 2048 of 2048"},
+		"unknown field of a reply":   {head(Returned, one(0x80, 0x20)), "enumeration constant 4096 of 4096"},
 		"reply without its result":   {head(Returned, one(byte(inReplyResult), 0)), "no field of a reply"},
 		"reply without its run":      {head(Returned, one(byte(inReplyRun), 0, 0, 0, 0)), "no field of a reply"},
 		"reply without its claim":    {head(Returned, one(byte(inReplyClaim), 0)), "no field of a reply"},

@@ -85,7 +85,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if len(cx.frames)+cx.depth >= s.DepthMax {
 		cx.tooDeep()
 	}
-	if w == nil || w.Part == nil && !w.Try.Covers(s.Across.StoreOf(target)) {
+	if w == nil || w.Part == nil && !w.Try.Reach(s.Across.StoreOf(target)) {
 		cx.missing(target, m)
 	}
 	c := &across.Call{Target: target, Method: m.Path(), Run: cx.moving(), Strict: w.Strict}
@@ -94,7 +94,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	}
 	var r *across.Reply
 	if w.Part != nil {
-		c.Lines = cx.takeLines()
+		c.Lines, c.Grown = cx.takeLines(), cx.Run.TakeGrown()
 		r = w.Part.Call(c, cx)
 	} else {
 		r = w.Try.Call(s.Across.StoreOf(target), c, cx)
@@ -146,7 +146,7 @@ func (cx *Activation) move(r across.Run) {
 func (cx *Activation) Serve(c *across.Call) *across.Reply {
 	s, w := cx.Run.sys, cx.Run.Wide
 	if to := s.Across.StoreOf(c.Target); !s.Across.IsHere(c.Target) {
-		if !w.Try.Covers(to) {
+		if !w.Try.Reach(to) {
 			cx.missing(c.Target, s.Method(c.Method))
 		}
 		return nil
@@ -233,7 +233,7 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 	}
 	r.Run = cx.moving()
 	if run.Wide.Part != nil {
-		r.Lines = cx.takeLines()
+		r.Lines, r.Grown = cx.takeLines(), run.TakeGrown()
 	}
 	return r
 }
@@ -261,7 +261,8 @@ func (cx *Activation) takeLines() (list []across.Line) {
 }
 
 // Told implements across.Caller.
-func (cx *Activation) Told(list []across.Line) {
+func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
+	cx.Run.Grown(grown, cx.Run.sys.State.Handle)
 	for _, l := range list {
 		o := Op{Kind: OpPrint, Name: l.Text, Issuer: cx.Run.sys.State.Handle(l.Issuer)}
 		switch {

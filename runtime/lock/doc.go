@@ -72,6 +72,7 @@
 //
 //	Reset(self N)                                        // take from a pool; Idle() allows to put back
 //	Try(id, from N, mode, children []N) (Ref, bool)      // fast path, no View: grant at once, settled on the children, or do nothing
+//	Free(mode Mode, below bool) bool                     // whether Try would grant that, for a caller that latches several nodes
 //	Enter(v, id, out) (Ref, out)                         // RULE-1, direct entry
 //	Enqueue(v, Sent, id, out) (Ref, out)                 // RULE-2; number 0 if sent under the T-parent's latch
 //	Bind(entry Ref, edge int32, child Ref)               // after a local Enqueue: makes the release O(1)

@@ -43,7 +43,7 @@ type Wanted struct {
 // Join makes the host one of several, before any attempt is made.
 func (s *Host) Join(above Above) {
 	assert.That(s.attempts.Load() == 0, "order: a host joins others after attempts")
-	s.ordering = above
+	s.ordering, s.hints = above, &hints{of: make(map[event.ActorID][]hint)}
 }
 
 // across is what an attempt over several stores has beside that of one store.
@@ -82,24 +82,33 @@ func (a *Attempt) enterAbove() error {
 	return err
 }
 
-// parts returns the footprint in other stores.
+// parts returns the footprint in other stores, and an empty part for each store in which nothing is known to be wanted, but is thought to be.
 func (a *Attempt) parts() (list []Part) {
-	for i := range a.members.away {
-		m := &a.members.away[i]
-		id := a.Host.ordering.StoreOf(m.h.ID)
+	of := func(id event.StoreID) *Part {
 		k := slices.IndexFunc(list, func(p Part) bool { return p.Store == id })
 		if k < 0 {
 			k = len(list)
 			list = append(list, Part{Store: id})
 		}
-		list[k].Wanted = append(list[k].Wanted, Wanted{m.h.ID, m.mode, m.tree})
+		return &list[k]
+	}
+	for i := range a.members.away {
+		m := &a.members.away[i]
+		p := of(a.Host.ordering.StoreOf(m.h.ID))
+		p.Wanted = append(p.Wanted, Wanted{m.h.ID, m.mode, m.tree})
+	}
+	for _, id := range a.hinted {
+		of(id)
+	}
+	for _, id := range a.places {
+		of(id)
 	}
 	slices.SortFunc(list, func(a, b Part) int { return cmp.Compare(a.Store, b.Store) })
 	return list
 }
 
-// Take takes the part that the attempt has in its own store. It is called when its turn has come, and does nothing if the attempt is over.
-func (a *Attempt) Take(token uint32) {
+// Take takes the part that the attempt has in its own store, and notes its place among all attempts over several stores. It is called when its turn has come, and does nothing if the attempt is over.
+func (a *Attempt) Take(token uint32, place uint64) {
 	x := a.across
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -107,6 +116,9 @@ func (a *Attempt) Take(token uint32) {
 		return
 	}
 	x.token = 0
+	a.mu.Lock()
+	a.turn = place
+	a.mu.Unlock()
 	a.pass()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,7 +142,15 @@ func (a *Attempt) came() {
 }
 
 // IsWide reports whether the attempt has parts in other stores.
-func (a *Attempt) IsWide() bool { return len(a.members.away) > 0 }
+func (a *Attempt) IsWide() bool {
+	return a.wide
+}
+
+// hasPart reports whether the attempt has a part in another store.
+func (a *Attempt) hasPart(s event.StoreID) bool {
+	return slices.Contains(a.hinted, s) || slices.Contains(a.places, s) ||
+		slices.ContainsFunc(a.members.away, func(m member) bool { return a.Host.ordering.StoreOf(m.h.ID) == s })
+}
 
 // LeaveAbove ends what the attempt has in other stores, and its waiting for a turn: it has not happened.
 func (a *Attempt) LeaveAbove() {
@@ -229,11 +249,11 @@ func Missing(h *Handle, mode Mode, tree bool) {
 	panic(Withdrawal{claim: member{h: h, mode: mode, tree: tree}})
 }
 
-// beyond returns a member in another store that the narrowed footprint lists, and that the attempt did not enter with; nil if there is none.
+// beyond returns a member in another store that the narrowed footprint lists, and in which the attempt has no part; nil if there is none.
 func (a *Attempt) beyond() *member {
 	for i := range a.narrowed.away {
 		m := &a.narrowed.away[i]
-		if k := findAway(a.members.away, m.h); k == nil || k.mode < m.mode || m.tree && !k.tree {
+		if !a.hasPart(a.Host.ordering.StoreOf(m.h.ID)) {
 			return m
 		}
 	}
@@ -260,9 +280,9 @@ func findAway(list []member, h *Handle) *member {
 
 // StartPart makes the attempt the part that an attempt of another store's event has in this one. It has no target; Effects are those of the event's
 // method. Its code runs in several goroutines. refused is called, under the mutex of the attempt, when a queue has refused it.
-func (a *Attempt) StartPart(wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
+func (a *Attempt) StartPart(place uint64, wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
 	a.Start()
-	a.Number, a.parallel, a.refused = 1, true, refused
+	a.Number, a.parallel, a.refused, a.turn = 1, true, refused, place
 	a.moves = a.Host.Graph.Moves()
 	for _, w := range wanted {
 		if w.Actor.IsWholePartition() {
@@ -292,7 +312,7 @@ func (a *Attempt) EndPart(withdrawn bool) {
 	a.mu.Lock()
 	a.home.Withdraw(nil, 0)
 	a.mu.Unlock()
-	a.refused = nil
+	a.refused, a.grown = nil, nil
 	a.clear()
 }
 
@@ -316,7 +336,7 @@ func (a *Attempt) takeFree(h *Handle) {
 // RestorePart is StartPart for what an earlier start of the store has prepared: the attempt holds the actors for writing. No other attempt
 // is made before that.
 func (a *Attempt) RestorePart(held []*Handle) {
-	a.StartPart(nil, nil, nil)
+	a.StartPart(0, nil, nil, nil)
 	for _, h := range held {
 		a.takeFree(h)
 	}

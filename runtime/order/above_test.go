@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,11 +23,12 @@ type stores struct {
 	hosts []*storeHost
 	top   struct {
 		sync.Mutex
-		sent []uint64
+		sent  []uint64
+		place uint64
 	}
-	events, ended, withdrawn, wide, lost atomic.Int64
-	anyOrder                             bool // planted: stores take their parts as these come
-	failed                               atomic.Bool
+	events, ended, withdrawn, wide, lost, grown, further atomic.Int64
+	anyOrder                                             bool // planted: stores take their parts as these come
+	failed                                               atomic.Bool
 }
 
 type storeHost struct {
@@ -121,18 +123,46 @@ func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) error {
 	w.post(func() {
 		w.top.Lock()
 		defer w.top.Unlock()
-		number := func(s event.StoreID) uint64 {
-			w.top.sent[s]++
-			return w.top.sent[s]
-		}
-		own := number(h.id)
-		w.post(func() { h.take(own, func() { a.Take(token) }) })
+		w.top.place++
+		own, place := w.number(h.id), w.top.place
+		w.post(func() { h.take(own, func() { a.Take(token, place) }) })
 		for _, p := range parts {
-			n := number(p.Store)
-			w.post(func() { w.hosts[p.Store].begin(a, token, n, p.Wanted) })
+			n := w.number(p.Store)
+			w.post(func() { w.hosts[p.Store].begin(a, token, n, place, p.Wanted, func() { a.Taken(token) }) })
 		}
 	})
 	return nil
+}
+
+// number returns the next number of a store. Caller holds the mutex of top.
+func (w *stores) number(s event.StoreID) uint64 {
+	w.top.sent[s]++
+	return w.top.sent[s]
+}
+
+// reach gets an attempt that has entered a part in one more store, and reports whether it does.
+func (w *stores) reach(a *Attempt, token uint32, s event.StoreID) bool {
+	if a.hasPart(s) {
+		return true
+	}
+	if a.turn == 0 || rand.IntN(4) == 0 {
+		return false
+	}
+	place, came := a.turn, false
+	w.post(func() {
+		w.top.Lock()
+		defer w.top.Unlock()
+		n := w.number(s)
+		w.post(func() {
+			w.hosts[s].begin(a, token, n, place, nil, func() { a.Notify(token, func() { came = true }) })
+		})
+	})
+	if !a.AwaitNews(func() bool { return came }) {
+		return false
+	}
+	w.further.Add(1)
+	a.AddPlace(s)
+	return true
 }
 
 // post delivers a message, after a while.
@@ -177,7 +207,7 @@ func (h *storeHost) part(key partKey) *storePart {
 }
 
 // begin begins the part of an attempt, in its turn.
-func (h *storeHost) begin(a *Attempt, token uint32, number uint64, wanted []Wanted) {
+func (h *storeHost) begin(a *Attempt, token uint32, number, place uint64, wanted []Wanted, taken func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := partKey{a, token}
@@ -201,10 +231,10 @@ func (h *storeHost) begin(a *Attempt, token uint32, number uint64, wanted []Want
 		}
 		p.Open(&h.host)
 		p.Host, p.ID, p.Effects = &h.host, a.ID, a.Effects
-		p.StartPart(wanted, func(id event.ActorID) *Handle { return h.actors[id.Serial%1000-1] }, func() { h.of.post(func() { a.Break(token, nil, NoAccess) }) })
+		p.StartPart(place, wanted, func(id event.ActorID) *Handle { return h.actors[id.Serial%1000-1] }, func() { h.of.post(func() { a.Break(token, nil, NoAccess) }) })
 		p.TakePart()
 		close(p.taken)
-		h.of.post(func() { a.Taken(token) })
+		h.of.post(taken)
 	})
 }
 
@@ -222,6 +252,7 @@ func (h *storeHost) end(a *Attempt, token uint32) {
 	}
 	h.mu.Unlock()
 	if begun && p.Host != nil {
+		h.of.grown.Add(int64(len(p.TakeGrown())))
 		p.EndPart(true)
 	}
 }
@@ -294,7 +325,7 @@ func (h *storeHost) run(a *Attempt, list []access, effects *Effects) {
 				if x.stub == nil {
 					a.Hold(x.h, x.mode)
 				} else {
-					if m := findAway(a.members.away, x.stub); m == nil || m.mode < x.mode {
+					if !w.reach(a, token, x.at.id) {
 						Missing(x.stub, x.mode, false)
 					}
 					switch err := x.at.call(a, token, x); err {
@@ -318,8 +349,12 @@ func (h *storeHost) run(a *Attempt, list []access, effects *Effects) {
 			x.at.cells[x.h].leave(x.mode)
 		}
 		if ok {
-			if len(a.members.away) > 0 {
+			if a.IsWide() {
 				w.wide.Add(1)
+				a.Ended()
+				a.Learn(func(s event.StoreID) bool {
+					return slices.ContainsFunc(list, func(x access) bool { return x.at.id == s })
+				})
 				h.endAll(a, token)
 			}
 			a.Release(false)
@@ -409,7 +444,7 @@ func TestAttemptsOverStores(t *testing.T) {
 		if w.failed.Load() {
 			t.Errorf("seed %d: an event was not alone", seed)
 		}
-		t.Logf("seed %d: %d events, %d over several stores, %d withdrawn while they ran, %d parts lost", seed, w.events.Load(), w.wide.Load(), w.withdrawn.Load(), w.lost.Load())
+		t.Logf("seed %d: %d events, %d over several stores, %d withdrawn while they ran, %d actors taken later, %d parts later, %d parts lost", seed, w.events.Load(), w.wide.Load(), w.withdrawn.Load(), w.grown.Load(), w.further.Load(), w.lost.Load())
 		if w.wide.Load() < w.events.Load()/4 || w.withdrawn.Load() < w.events.Load()/10 || w.lost.Load() == 0 {
 			t.Errorf("seed %d: too little has happened", seed)
 		}

@@ -37,6 +37,16 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 			if h.Is(Deleted) { // while the attempt waited; that is final
 				return waited
 			}
+			if a.turn != 0 && d.At != h {
+				grown, behind := a.grow(h, max(mode, Read))
+				if grown {
+					return waited
+				}
+				if behind {
+					waited = true
+					break
+				}
+			}
 			panic(Withdrawal{claim: member{h: h, mode: mode}})
 		case lock.Ask:
 			a.mu.Unlock()

@@ -33,7 +33,7 @@ func (a *Attempt) Enter() error {
 				}
 				continue
 			}
-			if a.enterFast() {
+			if (a.Host.hints == nil || !a.hint()) && a.enterFast() {
 				return nil
 			}
 			a.gather()

@@ -69,6 +69,17 @@ type Attempt struct {
 	refused func()  // of a part: see StartPart
 	across  *across // of an attempt over several stores; kept by the pooled object
 
+	// Of an attempt over several stores.
+	wide   bool            // it has parts in other stores
+	hinted []event.StoreID // to which the method is thought to go, by what is remembered of the target
+	places []event.StoreID // in which earlier attempts have missed something
+	known  int             // so many of members.away come from the target and the arguments
+	grown  []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
+	turn   uint64          // its place in the order of all attempts over several stores; 0: it has none
+	ended  bool            // see Ended
+	// followers are called when it has released what it has.
+	followers []func()
+
 	parkPrev, parkNext *Attempt // in parked, guarded by its shard
 	parkCount          int
 	Waits              int // how often events of the pooled object have waited for a lock, or a chain; changed under mu
@@ -93,8 +104,9 @@ func (a *Attempt) Open(s *Host) {
 
 // clear forgets what belongs to one attempt.
 func (a *Attempt) clear() {
-	if len(a.members.members) > 0 || a.IsWide() {
+	if len(a.members.members) > 0 || a.wide {
 		a.members.reset()
+		a.wide, a.hinted, a.grown = false, nil, nil
 	}
 	if a.isNarrow {
 		a.narrowed.reset()
@@ -133,6 +145,9 @@ func (a *Attempt) forget() {
 	}
 	a.Host, a.Target, a.Work, a.Args, a.Makes, a.moveTo, a.Keeps, a.Cancellation, a.Reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	a.Number, a.Bounded = 0, false
+	if a.places != nil {
+		a.places = nil
+	}
 }
 
 // entry is an enqueue that the event has to release itself.
@@ -178,6 +193,32 @@ func (a *Attempt) claim(m member) (more bool) {
 	return true
 }
 
+// attemptsPlaces is the number of the first attempt after which the next one enters with all that was found in other stores. Before that it has a place in the order
+// of each of these stores, and enters with the actors that could not be taken there: what it holds from its entry on is in the way of those before it that have yet to
+// find out that they need it.
+const attemptsPlaces = 2
+
+// need has later attempts enter with m, which the attempt has missed or could not take, or with a place in the store of m.
+func (a *Attempt) need(m member) (more bool) {
+	if m.h == nil || !m.h.Is(Elsewhere) || a.Number >= attemptsPlaces || a.hasPart(a.Host.ordering.StoreOf(m.h.ID)) {
+		return a.claim(m)
+	}
+	return a.needPlace(m)
+}
+
+// needPlace has later attempts enter with a place in the store of m, at least.
+func (a *Attempt) needPlace(m member) (more bool) {
+	if a.Number >= attemptsPlaces {
+		return a.claim(m)
+	}
+	s := a.Host.ordering.StoreOf(m.h.ID)
+	if a.hasPart(s) {
+		return false
+	}
+	a.places = append(a.places, s)
+	return true
+}
+
 // Retry withdraws the attempt, whose code w has unwound.
 func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 
@@ -191,7 +232,7 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 func (a *Attempt) withdraw(m member, changed bool) {
 	changed = changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken()
 	a.LeaveAbove()
-	more := a.claim(m)
+	more := a.need(m)
 	if a.across != nil {
 		more = a.claim(a.takeBroken()) || more
 	}
@@ -200,10 +241,15 @@ func (a *Attempt) withdraw(m member, changed bool) {
 		more = a.claim(a.narrowed.members[i]) || more
 	}
 	for i := range a.narrowed.away {
-		more = a.claim(a.narrowed.away[i]) || more
+		more = a.needPlace(a.narrowed.away[i]) || more
 	}
 	for _, m := range a.extra {
 		more = a.claim(m) || more
+	}
+	if a.Number >= attemptsPlaces {
+		for _, m := range a.grown {
+			more = a.claim(m) || more
+		}
 	}
 	if a.coarse {
 		// Its members were too many to list, so they would be found one an attempt.

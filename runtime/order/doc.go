@@ -13,12 +13,13 @@
 //   - sharing, for one of many readers of a tree (share.go);
 //   - the queues of runtime/lock, which ask the View for the footprint and the next node (view.go).
 //
-// An actor that the footprint did not list is acquired when it is touched (acquire.go). An attempt waits for grants
+// An actor that the footprint did not list is acquired when it is touched (acquire.go). An attempt that wants actors of several stores is ordered above them
+// (above.go); it may take further ones (grow.go), and its target remembers in which stores (hint.go). An attempt waits for grants
 // (parked.go lists the attempts that wait), for chains that keep an actor (keep.go), and for room in a queue (bounds.go); a
 // client may cancel it (cancel.go). Its code changes ownership, and the commit applies the changes (owner.go). Calls that touch
 // no common actor may run at the same time (calls.go).
 //
-// A Host has the ownership graph and the sequencing tree (host.go), finds named actors (directory.go), numbers the others (serial.go), drives the queues (drive.go, handle.go, latch.go), and
+// A Host has the ownership graph and the sequencing tree (host.go), finds named actors and numbers the others (directory.go), drives the queues (drive.go, handle.go, latch.go), and
 // tightens the tree (maintain.go). If actors have their state in a store, the Host has a Residence, which attaches and loads an
 // actor before an attempt touches it; grace periods tell when no attempt uses an actor any more that was taken out (grace.go). A Handle is an actor in memory; a Ref is what programs have of it (ref.go,
 // refjson.go).

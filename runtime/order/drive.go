@@ -137,6 +137,9 @@ func (a *Attempt) await() bool {
 // Release drops everything the attempt holds or waits for (protocol rule 7).
 func (a *Attempt) Release(withdrawn bool) {
 	if len(a.entries) == 0 {
+		if a.turn != 0 {
+			a.released()
+		}
 		return
 	}
 	for _, e := range a.entries {
@@ -149,6 +152,9 @@ func (a *Attempt) Release(withdrawn bool) {
 	}
 	clear(a.entries)
 	a.entries, a.queued = a.entries[:0], 0
+	if a.turn != 0 {
+		a.released()
+	}
 }
 
 // releaseQueued is Release for what is in queues.

@@ -137,9 +137,11 @@ func (a *Attempt) gather() {
 			}
 		}
 	}
+	a.known = len(a.members.away)
 	for _, c := range a.claims {
 		a.members.add(c.h, c.mode, c.tree)
 	}
+	a.wide = len(a.members.away)+len(a.hinted)+len(a.places) > 0
 	for i := range a.members.members {
 		a.reaching = a.reaching || a.members.members[i].tree
 	}

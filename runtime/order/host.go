@@ -25,6 +25,7 @@ type Host struct {
 	grace      *gracePeriods // of a system with a store; else nil
 	abroad     abroad
 	ordering   Above            // nil: the host has the only store
+	hints      *hints           // nil with it
 	scheduler  *sched.Scheduler // nil unless the system is scheduled
 	workers    *sched.Workers
 	attempts   atomic.Uint32 // made: an event that is pooled keeps its Attempt

@@ -53,23 +53,28 @@ func (l *latch) LockAwake() {
 }
 
 func (l *latch) lockSlow(yields int) {
-	for round := 0; ; round++ {
-		for range latchSpins {
-			w := l.load()
-			if w.Spreads() {
-				if l.recall(w) {
-					return
-				}
-			} else if next, ok := w.Latch(); ok && l.swap(w, next) {
-				return
-			}
-		}
+	for round := 0; !l.tryLock(); round++ {
 		if round < yields {
 			runtime.Gosched()
 		} else {
 			time.Sleep(latchNapTime)
 		}
 	}
+}
+
+// tryLock is Lock, but gives up soon: it may be called with other latches taken.
+func (l *latch) tryLock() bool {
+	for range latchSpins {
+		w := l.load()
+		if w.Spreads() {
+			if l.recall(w) {
+				return true
+			}
+		} else if next, ok := w.Latch(); ok && l.swap(w, next) {
+			return true
+		}
+	}
+	return false
 }
 
 // Unlock gives the latch back; the queue has not been changed.

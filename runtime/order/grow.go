@@ -1,0 +1,164 @@
+package order
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// An attempt over several stores may take what it has not entered with, in any store where its part was taken.
+//
+// What it takes so counts as an event of its own, which passes the virtual nodes of the store at this moment, with that one actor for a footprint, and ends
+// when the attempt does. That event never waits in a queue. In the order of the protocol it comes after the attempt, whose part has passed the virtual nodes
+// before; what waits for it has come to its node later, and is after it. An attempt waits in queues for what is before it. So whatever waits, directly or
+// not, for what an attempt has taken so is after the attempt, and the attempt does not wait for that. Without a place in the order of the store
+// it could; and if it took an actor beside an entry that waits further up it would come between that entry and what is below.
+//
+// Before it tries again it may wait for attempts over several stores that are before it by the numbers of TOP, as all others that wait do. It may also wait for those
+// whose code has ended, which ask for no lock any more, and are being decided. For any other it is withdrawn.
+
+// growDepthMax bounds how far below its root an actor is taken so: all nodes between are latched.
+const growDepthMax = 64
+
+// grow has the attempt hold h, which nothing that it has covers, and reports whether it does: all nodes of T down to h let it go by
+// at once. It has no entry at h. It may have waited for other attempts, behind; then it is to be looked again. Caller holds mu.
+func (a *Attempt) grow(h *Handle, mode Mode) (ok, behind bool) {
+	a.mu.Unlock()
+	defer a.mu.Lock()
+	a.Host.scheduler.Yield()
+	ok, o, busy := a.take(h, mode)
+	for round := 0; busy && round < latchYields; round++ {
+		runtime.Gosched()
+		ok, o, busy = a.take(h, mode)
+	}
+	return ok, !ok && o.Event != nil && a.follow(o)
+}
+
+// take is one try of grow; busy: another goroutine has the latch of a node. If it fails only because of attempts that may be waited for, it returns one of them.
+func (a *Attempt) take(h *Handle, mode Mode) (ok bool, behind lockID, busy bool) {
+	var buf [8]*Handle
+	path := buf[:0] // from the root down
+	for n := h; !n.Is(Virtual); {
+		path = append(path, n)
+		if n = a.Host.ParentOf(n); n == nil || len(path) > growDepthMax {
+			return false, behind, false
+		}
+	}
+	slices.Reverse(path)
+	latched := 0
+	defer func() {
+		for _, n := range path[:latched] {
+			n.unlatch(a.Host)
+		}
+	}()
+	for i, n := range path {
+		// Only the first latch is waited for: T may have changed, and the next node be above this one by now.
+		if i == 0 {
+			n.latch.Lock()
+		} else if !n.latch.tryLock() {
+			return false, behind, true
+		}
+		latched++
+		switch p := a.Host.ParentOf(n); {
+		case p == nil, i == 0 && !p.Is(Virtual), i > 0 && p != path[i-1], n.Is(Away | Deleted):
+			return false, behind, false // it was moved, or is detached
+		case n != h && !n.locked().Free(lock.None, true):
+			return false, a.obstacle(n, lock.None, true), false
+		}
+	}
+	m := lockMode(mode)
+	ref, ok := h.locked().Try(a.home.ID(), a.Host.ParentOf(h), m, nil)
+	if !ok {
+		return false, a.obstacle(h, m, false), false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.home.Hold(h, m, ref, nil)
+	a.entered(h, ref)
+	a.grown = append(a.grown, member{h: h, mode: mode})
+	return true, behind, false
+}
+
+// obstacle returns an attempt that keeps a from going on at h in mode m, with something below or not, if a may wait for all that do; else
+// none. Caller holds the latch.
+func (a *Attempt) obstacle(h *Handle, m lock.Mode, below bool) (o lockID) {
+	for e := range h.queue.Entries {
+		switch {
+		case !e.Waiting && !(e.Held && (e.Mode.Conflicts(m) || e.Lazy && below)):
+		case !e.ID.Event.mayFollow(e.ID, a.turn):
+			return lockID{}
+		default:
+			o = e.ID
+		}
+	}
+	return o // none: it is held on the fast path
+}
+
+// Ended says that the code of the attempt has come to its end in all stores: it asks for no lock any more, and is being decided.
+func (a *Attempt) Ended() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+}
+
+// mayFollow reports whether an attempt that has a place in the order may wait for id, which is of a.
+func (a *Attempt) mayFollow(id lockID, place uint64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.turn != 0 && a.home.ID() == id && (a.ended || a.turn < place)
+}
+
+// follow waits until o has released what it has. It returns false if a was stopped before.
+func (a *Attempt) follow(o lockID) bool {
+	over, token := false, a.Token()
+	a.Host.scheduler.Yield()
+	e := o.Event
+	e.mu.Lock()
+	if e.turn == 0 || e.home.ID() != o {
+		e.mu.Unlock()
+		return true
+	}
+	e.followers = append(e.followers, func() { a.Notify(token, func() { over = true }) })
+	e.mu.Unlock()
+	return a.AwaitNews(func() bool { return over })
+}
+
+// released wakes what follows the attempt, which has released what it has.
+func (a *Attempt) released() {
+	a.mu.Lock()
+	a.turn, a.ended = 0, false
+	list := a.followers
+	a.followers = nil
+	a.mu.Unlock()
+	for _, tell := range list {
+		tell()
+	}
+}
+
+// AddPlace notes that the attempt has a place in the order of a store that it has not entered with.
+func (a *Attempt) AddPlace(s event.StoreID) { a.places = append(a.places, s) }
+
+// TakeGrown returns what a part has taken beyond what it has entered with, since the last time.
+func (a *Attempt) TakeGrown() (list []Wanted) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, m := range a.grown {
+		list = append(list, Wanted{m.h.ID, m.mode, m.tree})
+	}
+	a.grown = nil
+	return list
+}
+
+// Grown notes what parts of the attempt have taken: if the attempt is withdrawn, the next one enters with that.
+func (a *Attempt) Grown(list []Wanted, handle func(event.ActorID) *Handle) {
+	if len(list) == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range list {
+		a.grown = append(a.grown, member{h: handle(w.Actor), mode: w.Mode, tree: w.Tree})
+	}
+}
