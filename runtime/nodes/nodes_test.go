@@ -222,6 +222,9 @@ func BenchmarkTransfer(b *testing.B) {
 			b.ReportMetric(float64(b.N)/time.Since(start).Seconds(), "transfers/s")
 			b.StopTimer()
 			c.System(0).Client().Settle()
+			if n := c.Counts(); n.Committed > 0 {
+				b.ReportMetric(float64(n.Withdrawn)/float64(n.Committed), "withdrawn/event")
+			}
 			if err := c.Close(); err != nil {
 				b.Error(err)
 			}

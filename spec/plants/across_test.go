@@ -3,6 +3,9 @@ package plants
 // overStores are transfers between accounts that are in any of three stores.
 const overStores = "./runtime/nodes -run TestTransfersOverStores"
 
+// attempts are those of events on several hosts, in the order that TOP gives them, without code of programs.
+const attempts = "./runtime/order -run TestAttemptsOverStores"
+
 // faults are clusters whose stores crash, and whose sessions end.
 const faults = "./runtime/nodes -run TestFaults -faults 500"
 
@@ -20,6 +23,19 @@ var ofAcross = []plant{
 		"there == All || there == Changes && t.wrote[p]",
 		"there == All",
 		overStores),
+
+	bug("an attempt that needs more waits for attempts behind it", "runtime/order/grow.go",
+		"(a.ended || a.turn < place)",
+		"(a.ended || a.turn != place)",
+		attempts),
+	bug("an attempt that needs more takes it by the side of those that wait further up", "runtime/order/grow.go",
+		"case n != h && !n.locked().Free(lock.None, true):",
+		"case n != h && !n.locked().Free(lock.None, true) && a == nil:",
+		attempts),
+	bug("an attempt that has released what it has does not tell those that follow", "runtime/order/grow.go",
+		"\ta.followers = nil\n",
+		"\ta.followers, list = nil, nil\n",
+		attempts),
 
 	bug("a later start forgets the locks of what is prepared", "runtime/order/above.go",
 		"\tfor _, h := range held {\n\t\ta.takeFree(h)\n\t}\n",

@@ -1,0 +1,168 @@
+package nodes_test
+
+import (
+	"testing"
+
+	"github.com/aeon-lang/aeon/examples/bank"
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// Transfers and audits that no other event is in the way of are not withdrawn, wherever their accounts are. What an attempt has not entered with
+// it takes when it gets there; from the second event on it has its place in all stores from the beginning.
+func TestNothingIsWithdrawnWithoutConflict(t *testing.T) {
+	c, err := nodes.Program(aeonrt.Config{Seed: 1, Scheduled: true}, &bank.AeonPackage, 3, func() (store.Engine, error) { return memengine.New(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened(t, c)
+	before := c.Counts()
+	for i := range accounts {
+		for n := range event.StoreID(3) {
+			cl := c.System(n).Client()
+			b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
+			if err := b.Transfer(cl, owner(i), owner((i+7)%accounts), 1); err != nil {
+				t.Fatal(err)
+			}
+			if sum, err := b.Total(cl); err != nil || sum != accounts*deposit {
+				t.Fatalf("an audit finds %d (%v)", sum, err)
+			}
+		}
+	}
+	after := c.Counts()
+	if after.Withdrawn != before.Withdrawn {
+		t.Errorf("%d attempts were withdrawn", after.Withdrawn-before.Withdrawn)
+	}
+	if n := after.Committed - before.Committed; n < accounts*3 || after.Further-before.Further > n/8 {
+		t.Errorf("%d events over several stores have got %d further parts", n, after.Further-before.Further)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A twig is a node of a tree whose nodes are in all stores.
+type twig struct {
+	aeonrt.Self
+	kids aeonrt.Map[string, twigRef]
+}
+
+type twigRef struct{ aeonrt.Ref }
+
+func (r twigRef) Compare(other twigRef) int { return r.Ref.CompareKey(other.Ref) }
+
+var twigRows = aeonrt.Entries[string, twigRef]{
+	PutKey: aeonrt.PutKeyString[string],
+	GetKey: aeonrt.GetKeyString[string],
+	Put:    func(e *aeonrt.Encoder, v twigRef) { aeonrt.PutRef(e, v.Ref) },
+	Get:    func(d *aeonrt.Decoder) twigRef { return twigRef{aeonrt.GetRef(d)} },
+}
+
+func (x *twig) SaveField(w *aeonrt.Writer, _ int)  { aeonrt.SaveMap(w, &x.kids, &twigRows) }
+func (x *twig) LoadFields(r *aeonrt.Reader)        { aeonrt.LoadMap(r, 0, &x.kids, &twigRows) }
+func (x *twigArgs) Encode(e *aeonrt.Encoder)       { e.Int(x.depth) }
+func (x *twigArgs) Decode(d *aeonrt.Decoder)       { x.depth = d.Int() }
+func (x *twigArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+func (x *twigArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+func newTwigArgs() aeonrt.Args                     { return new(twigArgs) }
+func twigTouches(m aeonrt.Mode) []aeonrt.ClassMode {
+	return []aeonrt.ClassMode{{Shape: &twigClass.Shape, Mode: m}}
+}
+
+type twigArgs struct{ depth, ret int64 }
+
+var (
+	twigClass = aeonrt.Class{Shape: aeonrt.Shape{Package: "twig", Name: "Twig", SelfRecursive: true,
+		Fields: []aeonrt.Field{{Name: "kids", Type: "map<string,actor twig.Twig>", Owning: true}}}}
+	twigNew  = aeonrt.Method{Class: &twigClass, Name: "new", Signature: "(int)", Params: []string{"depth"}, Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	twigSize = aeonrt.Method{Class: &twigClass, Name: "size", Signature: "(int):int", Params: []string{"depth"},
+		Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read, Below: aeonrt.Any, BelowMode: aeonrt.Read}}
+	twigPackage = aeonrt.Package{Name: "twig"}
+)
+
+func init() {
+	twigClass.New = func() aeonrt.Object { return new(twig) }
+	twigClass.Methods, twigClass.Ctor = []*aeonrt.Method{&twigSize}, &twigNew
+	twigNew.NewArgs, twigSize.NewArgs = newTwigArgs, newTwigArgs
+	twigSize.Touches = twigTouches(aeonrt.Read)
+	twigNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x, depth := self.(*twig), args.(*twigArgs).depth
+		for _, k := range []string{"l", "r"} {
+			if depth > 1 {
+				aeonrt.MapSetOwned(cx, &x.Self, 0, &x.kids, k, newTwig(cx, depth-1))
+			}
+		}
+	}
+	twigSize.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		n := int64(1)
+		for _, k := range []string{"l", "r"} {
+			if x := self.(*twig); x.kids.Has(k) {
+				n += x.kids.At(k).size(cx)
+			}
+		}
+		args.(*twigArgs).ret = n
+	}
+	twigPackage.Classes = []*aeonrt.Class{&twigClass}
+}
+
+func newTwig(cx *aeonrt.Cx, depth int64) twigRef {
+	args := &twigArgs{depth: depth}
+	if cx.Elsewhere() {
+		return twigRef{aeonrt.CreateRemote(cx, &twigClass, args)}
+	}
+	x := aeonrt.New[*twig](cx, &twigClass)
+	twigNew.Run(cx, x, args)
+	aeonrt.Constructed(cx)
+	return twigRef{x.Ref()}
+}
+
+func (r twigRef) size(cx *aeonrt.Cx) int64 {
+	args := &twigArgs{}
+	x, ok := aeonrt.Enter[*twig](cx, r.Ref, &twigSize)
+	if !ok {
+		aeonrt.CallRemote(cx, r.Ref, &twigSize, args)
+		return args.ret
+	}
+	twigSize.Run(cx, x, args)
+	cx.Leave()
+	return args.ret
+}
+
+// A tree over three stores is made, and read, without a withdrawal, however many of its edges go from one store to another. An event that knows of none gets a
+// part in each store when it meets it.
+func TestATreeOverStoresIsReadAtOnce(t *testing.T) {
+	const depth = 6
+	c, err := nodes.Program(aeonrt.Config{Seed: 1, Scheduled: true}, &twigPackage, 3, func() (store.Engine, error) { return memengine.New(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := c.System(0).Client()
+	root, err := cl.New(&twigClass, &twigNew, &twigArgs{depth: depth})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := c.Counts()
+	for n := range event.StoreID(3) {
+		s := c.System(n)
+		for range 3 {
+			args := &twigArgs{}
+			if err := s.Client().Await(s.Resolve(root.ID()), &twigSize, args); err != nil || args.ret != 1<<depth-1 {
+				t.Fatalf("store %d finds %d nodes (%v)", n, args.ret, err)
+			}
+		}
+	}
+	read := c.Counts()
+	t.Logf("made: %+v, and read 9 times: %+v", made, read)
+	if read.Withdrawn > 0 {
+		t.Errorf("%d attempts were withdrawn to make the tree, and %d to read it", made.Withdrawn, read.Withdrawn-made.Withdrawn)
+	}
+	if n := read.Further - made.Further; n > 2*3 {
+		t.Errorf("9 events have got %d parts after they had entered", n)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
