@@ -9,6 +9,9 @@ const attempts = "./runtime/order -run TestAttemptsOverStores"
 // faults are clusters whose stores crash, and whose sessions end.
 const faults = "./runtime/nodes -run TestFaults -faults 500"
 
+// moreFaults are for what is rare.
+const moreFaults = "./runtime/nodes -run TestFaults -faults 3000"
+
 // ofAcross are bugs of events over several stores.
 var ofAcross = []plant{
 	bug("what an event has written in another store is not committed there", "runtime/across/thread.go",
@@ -100,7 +103,7 @@ var ofAcross = []plant{
 	bug("a name is told before the actor is durable", "runtime/exec/across.go",
 		"return s.durable.Store.Flush(context.Background()) == nil //",
 		"return context.Background() != nil //",
-		faults),
+		moreFaults),
 	bug("a key belongs to one incarnation of a named actor of another store", "runtime/exec/request.go",
 		"!q.First.IsNull() {\n",
 		"q.First == h.ID {\n",
@@ -112,7 +115,7 @@ var ofAcross = []plant{
 	bug("what is prepared forgets the client that waits for the end of its chain", "runtime/exec/prepared.go",
 		"Waits: p.Waits, ",
 		"",
-		faults),
+		moreFaults),
 	bug("a home does not learn of a part that was taken before the session began", "runtime/across/store.go",
 		"\t\ts.taken(from, c.Name) // perhaps",
 		"\t\t// perhaps",
