@@ -46,8 +46,8 @@ func (n *nodes) move(node event.NodeID, here http.Handler) {
 }
 
 // locate is front.Config.Locate of a node.
-func (n *nodes) locate(of event.NodeID) func(context.Context, front.Place) (front.Place, error) {
-	return func(ctx context.Context, after front.Place) (front.Place, error) {
+func (n *nodes) locate(of event.NodeID) func(context.Context, *http.Request, front.Place) (front.Place, error) {
+	return func(ctx context.Context, _ *http.Request, after front.Place) (front.Place, error) {
 		for {
 			n.mu.Lock()
 			at, changed, next := n.at, n.changed, n.next
@@ -94,7 +94,7 @@ func (n *nodes) remotes(t *testing.T, wait time.Duration) (list [3]*remote) {
 		node := event.NodeID(i)
 		f := front.New(front.Config{
 			Locate: n.locate(node), Wait: wait, Log: discard, Ready: func() error { return nil },
-			Here: func() http.Handler {
+			Here: func(*http.Request) http.Handler {
 				n.mu.Lock()
 				defer n.mu.Unlock()
 				if n.at.Node != node {
