@@ -144,6 +144,7 @@ func TestATreeOverStoresIsReadAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Settle() // moves of actors in the sequencing tree: what meets one enters again
 	made := c.Counts()
 	for n := range event.StoreID(3) {
 		s := c.System(n)
