@@ -225,9 +225,14 @@ func (ch *chain) moved() {
 
 // endAbroad tells the store that has begun a chain how it has ended, with its last step ev.
 func (s *System) endAbroad(c across.Chain, ev *Event, err error) {
-	r := &across.Reply{Result: codec.AppendResult(nil, new(codec.Encoder), ev.Args)}
-	if abort := (*event.AbortError)(nil); errors.As(err, &abort) {
+	r := new(across.Reply)
+	switch abort := (*event.AbortError)(nil); {
+	case err == nil:
+		r.Result = codec.AppendResult(nil, new(codec.Encoder), ev.Args)
+	case errors.As(err, &abort):
 		r.Failed = abort
+	default:
+		return // the store has failed: the end of the session tells the client that nothing is known
 	}
 	s.across.EndChain(c, r)
 }

@@ -218,9 +218,10 @@ func (ch *chain) end(ev *Event, err error) {
 		}
 	}
 	if ch.begun.Waits {
-		_ = ch.sys.durable.Wait(ch.pos)
-		ch.sys.output.Flush(ch.printed)
-		ch.sys.endAbroad(ch.begun, ev, err)
+		if ch.sys.durable.Wait(ch.pos) == nil { // else the end of the session tells the client that nothing is known
+			ch.sys.output.Flush(ch.printed)
+			ch.sys.endAbroad(ch.begun, ev, err)
+		}
 	} else if ch.ended != nil {
 		ch.err = err
 		close(ch.ended)

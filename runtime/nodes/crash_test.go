@@ -350,6 +350,7 @@ func (f *faulty) trouble() {
 			old := e.(*slow)
 			old.crashed = why
 			old.Fail(why)
+			f.pause(1 << f.r.IntN(8)) // a store that has failed runs on for a while
 			return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
 		})
 		if err != nil {
