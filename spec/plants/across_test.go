@@ -10,7 +10,7 @@ const attempts = "./runtime/order -run TestAttemptsOverStores"
 const faults = "./runtime/nodes -run TestFaults -faults 500"
 
 // moreFaults are for what is rare.
-const moreFaults = "./runtime/nodes -run TestFaults -faults 3000"
+const moreFaults = "./runtime/nodes -run TestFaults -faults 1500"
 
 // ofAcross are bugs of events over several stores.
 var ofAcross = []plant{
@@ -59,7 +59,7 @@ var ofAcross = []plant{
 	bug("what is prepared has given ids that a later start gives again", "runtime/exec/part.go",
 		"\td.ReserveIDs(&ev.Attempt)\n",
 		"",
-		faults),
+		moreFaults),
 	bug("a later start goes on with states that do not have what was prepared", "runtime/exec/part.go",
 		"if x.restored {",
 		"if x.restored && pos == 0 {",
@@ -103,19 +103,11 @@ var ofAcross = []plant{
 	bug("a name is told before the actor is durable", "runtime/exec/across.go",
 		"return s.durable.Store.Flush(context.Background()) == nil //",
 		"return context.Background() != nil //",
-		moreFaults),
+		faults),
 	bug("a key belongs to one incarnation of a named actor of another store", "runtime/exec/request.go",
 		"!q.First.IsNull() {\n",
 		"q.First == h.ID {\n",
 		faults),
-	bug("an attempt is withdrawn for an actor that is deleted while it waits", "runtime/order/acquire.go",
-		"if h.Is(Deleted) { // while",
-		"if h.Is(Virtual) { // while",
-		faults),
-	bug("what is prepared forgets the client that waits for the end of its chain", "runtime/exec/prepared.go",
-		"Waits: p.Waits, ",
-		"",
-		moreFaults),
 	bug("a home does not learn of a part that was taken before the session began", "runtime/across/store.go",
 		"\t\ts.taken(from, c.Name) // perhaps",
 		"\t\t// perhaps",
