@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/aeon-lang/aeon/cluster/status"
@@ -45,7 +44,7 @@ func (n *node) control() http.Handler {
 	mux.HandleFunc("POST "+status.RemovePath, n.serveRemove)
 	mux.HandleFunc("POST "+status.TransferPath, n.serveTransfer)
 	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.anyControls, n.operator, false))
-	mux.Handle("/", n.operator)
+	mux.HandleFunc("/", n.serveOperator)
 	return mux
 }
 
@@ -248,10 +247,9 @@ func (n *node) handOver(ctx context.Context, id event.NodeID) {
 }
 
 func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {
-	store, err := strconv.ParseUint(r.FormValue("store"), 10, 32)
-	s := n.placement.State()
-	if err != nil || int(store) >= len(s.Stores) {
-		answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("there is no store %q; there are %d, from 0 on", r.FormValue("store"), len(s.Stores))})
+	store, err := n.storeNamed(r)
+	if err != nil {
+		answer(w, "", err)
 		return
 	}
 	to, err := n.named(r.FormValue("node"))
@@ -259,11 +257,11 @@ func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {
 		answer(w, "", &placement.Refusal{Reason: err.Error()})
 		return
 	}
-	if !s.Keeps(to, placement.StoreID(store)) {
+	if s := n.placement.State(); !s.Keeps(to, store) {
 		answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("%s has no replica of store %d, which it would lead with", s.Members[to].Name, store)})
 		return
 	}
-	answer(w, "", n.transferTo(r.Context(), placement.StoreID(store), to))
+	answer(w, "", n.transferTo(r.Context(), store, to))
 }
 
 // transferTo gives a store to a node, and waits until that leads it.

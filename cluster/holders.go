@@ -79,14 +79,16 @@ func (n *node) locate(ctx context.Context, r *http.Request, after front.Place) (
 
 // locateControl is locate for requests of operators.
 func (n *node) locateControl(ctx context.Context, r *http.Request, after front.Place) (front.Place, error) {
-	return n.holderOf(r).locateControl(ctx, after)
+	return n.holders.of(n, n.operated(r)).locateControl(ctx, after)
 }
 
 // here implements front.Config.Here.
 func (n *node) here(r *http.Request) http.Handler { return n.holderOf(r).here() }
 
 // controls is here for requests of operators.
-func (n *node) controls(r *http.Request) http.Handler { return n.holderOf(r).controls() }
+func (n *node) controls(r *http.Request) http.Handler {
+	return n.holders.of(n, n.operated(r)).controls()
+}
 
 // anyHere returns the handler of a system of this node, nil if there is none.
 func (n *node) anyHere() http.Handler { return anyOf(n.holders.all(), (*holder).here) }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,11 +24,6 @@ func (n *node) route(r *http.Request) placement.StoreID {
 	if len(p.Stores) <= 1 {
 		return firstStore
 	}
-	if text := r.URL.Query().Get(storeQuery); text != "" {
-		if id, err := strconv.ParseUint(text, 10, 32); err == nil && int(id) < len(p.Stores) {
-			return placement.StoreID(id)
-		}
-	}
 	class, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, callPath), "/")
 	key, _, called := strings.Cut(rest, "/")
 	if !called || !strings.HasPrefix(r.URL.Path, callPath) {
@@ -38,6 +34,35 @@ func (n *node) route(r *http.Request) placement.StoreID {
 		return firstStore
 	}
 	return p.Partitions[birth].Store
+}
+
+// operated is route for a request of an operator, which may name the store that answers.
+func (n *node) operated(r *http.Request) placement.StoreID {
+	if id, err := n.storeNamed(r); err == nil {
+		return id
+	}
+	return n.route(r)
+}
+
+// storeNamed returns the store that a request of an operator names.
+func (n *node) storeNamed(r *http.Request) (placement.StoreID, error) {
+	text, stores := r.URL.Query().Get(storeQuery), len(n.placement.State().Stores)
+	id, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || id >= uint64(stores) {
+		return 0, &placement.Refusal{Reason: fmt.Sprintf("there is no store %q; there are %d, from 0 on", text, stores)}
+	}
+	return placement.StoreID(id), nil
+}
+
+// serveOperator serves what the system of a store answers.
+func (n *node) serveOperator(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has(storeQuery) {
+		if _, err := n.storeNamed(r); err != nil {
+			answer(w, "", err)
+			return
+		}
+	}
+	n.operator.ServeHTTP(w, r)
 }
 
 // birthOf returns the partition of the actor with a key, as calls have it: its name, or a colon and its id.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
@@ -52,9 +53,6 @@ program that ran alone.
 	}
 }
 
-// devStoresMax is how many stores dev begins at most.
-const devStoresMax = 64
-
 // devNodesMax is how many nodes dev runs at most.
 const devNodesMax = 9
 
@@ -68,8 +66,8 @@ func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, ad
 		return cli.Usagef("name the directory with --data")
 	case nodes < 1 || nodes > devNodesMax:
 		return cli.Usagef("--nodes: %d; write a number from 1 to %d", nodes, devNodesMax)
-	case stores < 1 || stores > devStoresMax:
-		return cli.Usagef("--stores: %d; write a number from 1 to %d", stores, devStoresMax)
+	case stores < 1 || stores > settings.StoresMax:
+		return cli.Usagef("--stores: %d; write a number from 1 to %d", stores, settings.StoresMax)
 	case stores > 1 && adopt != "":
 		return cli.Usagef("--adopt begins a cluster of one store, with the actors of the directory: leave --stores out")
 	case err != nil || bad != nil || first == 0 || int(first)+nodes > 65536:

@@ -25,8 +25,8 @@ type Cluster struct {
 	flags *flag.FlagSet
 }
 
-// storesMax is how many stores a cluster has at most: each is led by one node, and more than a few for each only cost.
-const storesMax = 64
+// StoresMax is how many stores a cluster has at most: each is led by one node, and more than a few for each only cost.
+const StoresMax = 64
 
 // clusterNames are the names that Cluster.Flags declares.
 var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name", "adopt", "stores"}
@@ -50,7 +50,7 @@ func (c *Cluster) Address() string { return cmp.Or(c.Advertise, c.Listen) }
 
 func (c *Cluster) values() []string {
 	stores := ""
-	if c.Stores > 1 {
+	if c.Stores > 1 || c.flags != nil && c.Stores != 1 {
 		stores = strconv.Itoa(c.Stores)
 	}
 	return []string{c.Listen, c.Advertise, c.Join, c.Name, c.Adopt, stores}
@@ -94,8 +94,8 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		return errors.New("--join: the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does") // which is a secret
 	case c.Join != "" && c.Adopt != "":
 		return errors.New("--adopt begins a cluster, and --join joins one that has its actors: leave one of them out")
-	case c.flags != nil && (c.Stores < 1 || c.Stores > storesMax):
-		return fmt.Errorf("--stores: a cluster has 1 to %d stores, not %d", storesMax, c.Stores)
+	case c.flags != nil && (c.Stores < 1 || c.Stores > StoresMax):
+		return fmt.Errorf("--stores: a cluster has 1 to %d stores, not %d", StoresMax, c.Stores)
 	case c.Stores > 1 && c.Join != "":
 		return errors.New("--stores is about a new cluster, and --join joins one that has its stores: leave it out")
 	case c.Stores > 1 && c.Adopt != "":

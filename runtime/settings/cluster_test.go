@@ -49,6 +49,11 @@ func TestAddressesOfANode(t *testing.T) {
 		"--cluster-advertise 10.0.0.1:7000":                        "--cluster-advertise is about a node of a cluster; say with --cluster-listen",
 		"--join x":                                                 "--join is about a node of a cluster",
 		"--cluster-listen 10.0.0.1:7000 --join x":                  "has no address; write TOKEN@HOST:PORT",
+		"--stores 4": "--stores is about a node of a cluster",
+		"--stores 0": "--stores is about a node of a cluster",
+		"--cluster-listen 10.0.0.1:7000 --stores 0":              "--stores: a cluster has 1 to 64 stores, not 0",
+		"--cluster-listen 10.0.0.1:7000 --stores 65":             "--stores: a cluster has 1 to 64 stores, not 65",
+		"--cluster-listen 10.0.0.1:7000 --join x@a:1 --stores 2": "--stores is about a new cluster",
 	} {
 		if _, err := parseCluster(t, strings.Fields(store+" "+flags)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", flags, err, want)
