@@ -43,6 +43,9 @@ const (
 	Ended
 	// Missed: store 0 has lost the session with a store, and with it perhaps parts that this has not taken yet, or has none with it. Fields: Home, the store.
 	Missed
+	// Visited: an attempt without a place in the order, which has no part in the store of the addressee, calls a method of an actor there. Fields: Name, Home,
+	// Method, Chain, Call.
+	Visited
 )
 
 // Message is what one store tells another, as plain data. A field that is added is given a place in wire.go.
@@ -54,7 +57,7 @@ type Message struct {
 	Method   string // of the event, as Local names it
 	Number   uint64
 	Place    uint64 // of an attempt among all, in any start of store 0
-	Chain    Chain  // of an Order or a Take: that the event is a step of
+	Chain    Chain  // of an Order, a Take or a Visited: that the event is a step of
 	Parts    []order.Part
 	Wanted   []order.Wanted
 	Call     *Call

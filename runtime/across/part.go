@@ -50,7 +50,7 @@ func (p *Part) Name() commit.Name { return p.name }
 // Home returns the store of the attempt.
 func (p *Part) Home() event.StoreID { return p.home }
 
-// begin begins the part of an attempt, whose turn it is. Caller holds mu.
+// begin begins the part of an attempt, whose turn it is, or which is unordered. Caller holds mu.
 func (s *Store) begin(m *Message) {
 	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain}
 	p.proxy, p.attempt = s.cfg.Local.NewPart(p, m.Method)
@@ -60,6 +60,10 @@ func (s *Store) begin(m *Message) {
 	p.attempt.StartPart(m.Place, m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
 	p.token = p.attempt.Token()
 	p.attempt.TakePart()
+	if m.Kind == Visited {
+		p.deliver(m.Home, m)
+		return
+	}
 	s.send(m.Home, &Message{Kind: Taken, Name: m.Name})
 }
 

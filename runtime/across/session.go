@@ -80,7 +80,7 @@ func (s *Store) missed(which func(*Try) bool) {
 
 // sendOrder has store 0 order an attempt, once there are sessions with all stores that this takes. Caller holds mu.
 func (s *Store) sendOrder(t *Try) {
-	if t.sent || !s.reaches(0) {
+	if t.sent || t.unordered || !s.reaches(0) {
 		return
 	}
 	for i := range t.order.Parts {
@@ -142,6 +142,9 @@ func (s *Store) names() []commit.Name {
 // send sends a message, unless there is no session: then it is lost with the one that there was.
 func (s *Store) send(to event.StoreID, m *Message) {
 	if !s.ended && s.reaches(to) {
+		if to != s.cfg.Store {
+			s.counts.Messages++
+		}
 		s.cfg.Network.Send(to, s.sessions[to], m)
 	}
 }

@@ -65,14 +65,16 @@ type Store struct {
 
 // Counts are of one start.
 type Counts struct {
-	Wide      int64 // attempts that have entered with actors of other stores
-	Withdrawn int64 // of these
+	Wide      int64 // attempts that have touched other stores, or entered with actors of them
+	Unordered int64 // of these; they have gone there without a place in the order
+	Withdrawn int64 // of Wide
 	Further   int64 // parts that were added to these later
 	Calls     int64 // that other stores have made here
 	Parts     int64 // taken for other stores
 	Prepared  int64 // of these, with a row
 	Restored  int64 // parts that an earlier start had prepared
 	Committed int64 // events of the store that others have taken part in
+	Messages  int64 // to other stores
 }
 
 // Open opens the store, before any attempt is made. There is no session with another store yet.
@@ -106,24 +108,38 @@ func (s *Store) IsHere(id event.ActorID) bool { return s.cfg.StoreOf(id) == s.cf
 
 // Order implements order.Above. The attempt holds nothing while it waits for a session.
 func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error {
-	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), wrote: make(map[event.StoreID]bool)}
-	t.order = &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
-	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
+	t := s.newTry(a, token, parts)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if !s.add(t) {
 		return ErrEnded
 	}
-	// Invariant: an attempt that enters again has left.
-	assert.That(s.attempts[a] == nil, "across: %v is ordered again", t.name)
-	s.tries[t.name], s.attempts[a] = t, t
-	s.counts.Wide++
-	s.home.Begin(t.name)
 	for i := range parts {
 		s.home.Touch(t.name, parts[i].Store)
 	}
 	s.sendOrder(t)
 	return nil
+}
+
+// newTry makes an attempt.
+func (s *Store) newTry(a *order.Attempt, token uint32, parts []order.Part) *Try {
+	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), wrote: make(map[event.StoreID]bool)}
+	t.order = &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
+	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
+	return t
+}
+
+// add begins an attempt at its home, or reports false: the store has ended. Caller holds mu.
+func (s *Store) add(t *Try) bool {
+	if s.ended {
+		return false
+	}
+	// Invariant: an attempt that enters again has left.
+	assert.That(s.attempts[t.attempt] == nil, "across: %v begins again", t.name)
+	s.tries[t.name], s.attempts[t.attempt] = t, t
+	s.counts.Wide++
+	s.home.Begin(t.name)
+	return true
 }
 
 // Withdrawn implements order.Above.
@@ -191,7 +207,11 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 			t.attempt.Notify(t.token, func() { t.inbox = append(t.inbox, delivery{from, m}) })
 		} else if p := s.parts[m.Name]; p != nil {
 			p.deliver(from, m)
+		} else { // of a part that has begun when the attempt was over already, perhaps
+			s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil))
 		}
+	case Visited:
+		s.begin(m)
 	case Commit:
 		s.commit(from, m)
 	case Let:
@@ -318,7 +338,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 
 // Add adds other counts.
 func (c *Counts) Add(o Counts) {
-	c.Wide, c.Withdrawn, c.Calls, c.Parts = c.Wide+o.Wide, c.Withdrawn+o.Withdrawn, c.Calls+o.Calls, c.Parts+o.Parts
-	c.Further += o.Further
+	c.Wide, c.Unordered, c.Withdrawn, c.Calls, c.Parts = c.Wide+o.Wide, c.Unordered+o.Unordered, c.Withdrawn+o.Withdrawn, c.Calls+o.Calls, c.Parts+o.Parts
+	c.Further, c.Messages = c.Further+o.Further, c.Messages+o.Messages
 	c.Prepared, c.Restored, c.Committed = c.Prepared+o.Prepared, c.Restored+o.Restored, c.Committed+o.Committed
 }

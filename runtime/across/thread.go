@@ -26,7 +26,7 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 	s.mu.Lock()
 	touched := s.home.Touch(t.name, to)
 	if touched {
-		s.send(to, &Message{Kind: Called, Name: t.name, Call: c})
+		s.send(to, t.called(to, c))
 	}
 	s.mu.Unlock()
 	var callers []event.StoreID // for which this home has passed calls on, innermost last
@@ -58,7 +58,7 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 		callers = append(callers, d.from)
 		s.mu.Lock()
 		if touched = s.home.Touch(t.name, on); touched {
-			s.send(on, &Message{Kind: Called, Name: t.name, Call: &pass})
+			s.send(on, t.called(on, &pass))
 		}
 		s.mu.Unlock()
 	}

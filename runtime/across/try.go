@@ -16,8 +16,12 @@ type Try struct {
 	attempt *order.Attempt
 	token   uint32
 
+	// unordered: it has not entered by TOP, and is not known to store 0. See order/grow.go.
+	unordered bool
+
 	// Guarded by the mutex of the Store.
-	order  *Message               // that store 0 gets
+	order  *Message               // that store 0 gets; of an unordered attempt what its parts begin with
+	begins map[event.StoreID]bool // parts of an unordered attempt that begin with the next call
 	sent   bool                   // it is under way
 	turned bool                   // the attempt has its place in this store
 	place  uint64                 // among all, then
@@ -46,14 +50,23 @@ func (t *Try) has(store event.StoreID) bool {
 	return slices.ContainsFunc(t.order.Parts, func(p order.Part) bool { return p.Store == store })
 }
 
-// Reach reports whether the attempt has a part in a store, and gets one there if it has none: it is ordered once more, behind all that
-// store 0 has ordered meanwhile. There it may take what it meets (order/grow.go). It waits, and fails if there is no session, or the attempt is
+// Reach reports whether the attempt has a part in a store, and gets one there if it has none: if it is unordered the next call begins that; else it is ordered once
+// more, behind all that store 0 has ordered meanwhile. There it may take what it meets (order/grow.go). It waits, and fails if there is no session, or the attempt is
 // over.
 func (t *Try) Reach(store event.StoreID) bool {
 	s := t.s
 	s.mu.Lock()
 	if t.taken[store] {
 		s.mu.Unlock()
+		return true
+	}
+	if t.unordered {
+		defer s.mu.Unlock()
+		if s.ended || !s.reaches(store) || !s.home.Touch(t.name, store) {
+			return false
+		}
+		t.taken[store], t.begins[store] = true, true
+		t.attempt.AddPlace(store)
 		return true
 	}
 	ok := !s.ended && s.reaches(0) && s.reaches(store) && s.home.Touch(t.name, store)
@@ -76,6 +89,28 @@ func (t *Try) Reach(store event.StoreID) bool {
 	}
 	t.attempt.AddPlace(store)
 	return true
+}
+
+// GoOut has an attempt, for which its GoOut has returned true, go to other stores by its calls. nil: the store has left them.
+func (s *Store) GoOut(a *order.Attempt) *Try {
+	t := s.newTry(a, a.Token(), nil)
+	t.unordered, t.begins = true, make(map[event.StoreID]bool)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.add(t) {
+		return nil
+	}
+	s.counts.Unordered++
+	return t
+}
+
+// called returns a call of the attempt to a store. Caller holds the mutex of the Store.
+func (t *Try) called(to event.StoreID, c *Call) *Message {
+	if !t.begins[to] {
+		return &Message{Kind: Called, Name: t.name, Call: c}
+	}
+	delete(t.begins, to)
+	return &Message{Kind: Visited, Name: t.name, Home: t.order.Home, Method: t.order.Method, Chain: t.order.Chain, Call: c}
 }
 
 // TryOf returns the attempt, which has entered with parts in other stores.

@@ -54,6 +54,7 @@ var messages = [...]set{
 	Let:      inMessageYes | inMessageNumber,
 	Ended:    inMessageChain | inMessageReply,
 	Missed:   inMessageHome,
+	Visited:  inMessageName | inMessageHome | inMessageMethod | inMessageChain | inMessageCall,
 }
 
 // in returns field if what it has is not zero.

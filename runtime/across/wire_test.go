@@ -243,6 +243,8 @@ func samples() []one {
 		{"let", &Message{Kind: Let, Number: 4, Yes: true}},
 		{"ended", &Message{Kind: Ended, Chain: chain, Reply: &Reply{Result: []byte{3}}}},
 		{"missed", &Message{Kind: Missed, Home: 2}},
+		{"visited", &Message{Kind: Visited, Name: name, Home: 1, Method: "bank.Bank.transfer", Chain: chain,
+			Call: &Call{Target: account, Method: "bank.Account.deposit", Args: []byte{1, 2}, Run: run}}},
 	}
 }
 
@@ -276,6 +278,7 @@ var golden = map[string]string{
 	"let":                  "010a0104",
 	"ended":                "010b812080700101040103",
 	"missed":               "010c02",
+	"visited":              "010d81208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
 }
 
 // crossed returns m as its addressee gets it.
@@ -512,7 +515,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"nothing":                    {nil, "unexpected end"},
 		"another version":            {one(wireVersion+1, byte(Taken), 0, 0, 0), "version 2 of messages between stores, and this program reads 1"},
 		"no kind":                    {one(wireVersion, 0), "unknown kind of message 0"},
-		"unknown kind":               {one(wireVersion, byte(len(messages))), "unknown kind of message 13"},
+		"unknown kind":               {one(wireVersion, byte(len(messages))), "unknown kind of message 14"},
 		"no kind at all":             {one(wireVersion), "unexpected end"},
 		"trailing byte":              {head(Taken, one(0)), "1 bytes too many"},
 		"integer not the shortest":   {one(wireVersion, byte(Missed), 0x81, 0), "bad integer"},
@@ -575,7 +578,7 @@ func allocated(do func()) uint64 {
 func TestFieldsOfOtherKindsAreRefused(t *testing.T) {
 	for what, m := range map[string]*Message{
 		"no kind":                    {},
-		"unknown kind":               {Kind: Missed + 1},
+		"unknown kind":               {Kind: Kind(len(messages))},
 		"a turn with a home":         {Kind: Turn, Home: 1},
 		"a vote that writes":         {Kind: Commit, Commit: commit.Message{Kind: commit.Vote, Writes: true}},
 		"a prepare that says yes":    {Kind: Commit, Commit: commit.Message{Kind: commit.Prepare, Yes: true}},

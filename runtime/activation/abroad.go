@@ -85,6 +85,9 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if len(cx.frames)+cx.depth >= s.DepthMax {
 		cx.tooDeep()
 	}
+	if w == nil {
+		w = cx.goOut()
+	}
 	if w == nil || w.Part == nil && !w.Try.Reach(s.Across.StoreOf(target)) {
 		cx.missing(target, m)
 	}
@@ -118,6 +121,35 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 		panic(failedElsewhere{r.Failed})
 	}
 	return r
+}
+
+// goOut has the attempt, which has entered in its own store alone, go to others, unless a branch of its own makes the call, or it is to enter by TOP.
+func (cx *Activation) goOut() *Wide {
+	r := cx.Run
+	if cx != &r.Root {
+		return nil
+	}
+	for _, b := range cx.branches {
+		b.wait()
+	}
+	if !r.GoOut() {
+		return nil
+	}
+	t := r.sys.Across.GoOut(&r.Attempt)
+	if t == nil {
+		return nil
+	}
+	for _, h := range r.Fresh { // other stores may get to know them now
+		r.announce(h)
+	}
+	r.Wide = &Wide{Try: t}
+	return r.Wide
+}
+
+// announce has events wait that ask for an actor which the run has created.
+func (r *Run) announce(h *order.Handle) {
+	r.sys.State.Announce(h)
+	r.Announce(h)
 }
 
 // missing unwinds the attempt, which has no part in the store of a target.

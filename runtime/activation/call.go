@@ -184,8 +184,7 @@ func (cx *Activation) newActor(c *order.Shape) *order.Handle {
 	order.Bind(h.Object, h)
 	r.Creates(h)
 	if r.Wide != nil {
-		r.sys.State.Announce(h)
-		r.Announce(h)
+		r.announce(h)
 	}
 	cx.push(h, nil)
 	return h

@@ -144,6 +144,9 @@ func (ev *Event) attempts() error {
 		}
 		if ev.IsWide() {
 			ev.widen()
+		} else if ev.Wide != nil {
+			// Invariant: an attempt after one over several stores enters with parts in these.
+			assert.Unreachable("exec: event %v has been to other stores, and enters as if it had not", ev.ID)
 		}
 		switch out := ev.Execute(ev.method); out.Kind {
 		case activation.Ended:

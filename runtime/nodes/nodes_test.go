@@ -224,6 +224,8 @@ func BenchmarkTransfer(b *testing.B) {
 			c.System(0).Client().Settle()
 			if n := c.Counts(); n.Committed > 0 {
 				b.ReportMetric(float64(n.Withdrawn)/float64(n.Committed), "withdrawn/event")
+				b.ReportMetric(float64(n.Messages)/float64(n.Committed), "messages/event")
+				b.ReportMetric(float64(n.Unordered)/float64(n.Wide), "unordered/attempt")
 			}
 			if err := c.Close(); err != nil {
 				b.Error(err)

@@ -185,6 +185,7 @@ func (a *Attempt) takeBroken() (m member) {
 	defer a.mu.Unlock()
 	if a.across.isBroken() {
 		m = a.across.claim
+		a.across.broken, a.across.claim = false, member{}
 	}
 	return m
 }
@@ -249,8 +250,12 @@ func Missing(h *Handle, mode Mode, tree bool) {
 	panic(Withdrawal{claim: member{h: h, mode: mode, tree: tree}})
 }
 
-// beyond returns a member in another store that the narrowed footprint lists, and in which the attempt has no part; nil if there is none.
+// beyond returns a member in another store that the narrowed footprint lists, and in which the attempt has no part, and cannot get one by a call; nil if
+// there is none.
 func (a *Attempt) beyond() *member {
+	if !a.byTop {
+		return nil
+	}
 	for i := range a.narrowed.away {
 		m := &a.narrowed.away[i]
 		if !a.hasPart(a.Host.ordering.StoreOf(m.h.ID)) {
@@ -279,10 +284,10 @@ func findAway(list []member, h *Handle) *member {
 }
 
 // StartPart makes the attempt the part that an attempt of another store's event has in this one. It has no target; Effects are those of the event's
-// method. Its code runs in several goroutines. refused is called, under the mutex of the attempt, when a queue has refused it.
+// method. Its code runs in several goroutines. Without a place, 0, the part is one of an unordered attempt. refused is called, under the mutex of the attempt, when a queue has refused it.
 func (a *Attempt) StartPart(place uint64, wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
 	a.Start()
-	a.Number, a.parallel, a.refused, a.turn = 1, true, refused, place
+	a.Number, a.parallel, a.refused, a.turn, a.unordered = 1, true, refused, place, place == 0
 	a.moves = a.Host.Graph.Moves()
 	for _, w := range wanted {
 		if w.Actor.IsWholePartition() {
@@ -337,6 +342,7 @@ func (a *Attempt) takeFree(h *Handle) {
 // is made before that.
 func (a *Attempt) RestorePart(held []*Handle) {
 	a.StartPart(0, nil, nil, nil)
+	a.unordered = false // it asks for nothing more
 	for _, h := range held {
 		a.takeFree(h)
 	}

@@ -13,6 +13,7 @@ import (
 func (a *Attempt) Enter() error {
 	a.Number++
 	for {
+		a.byTop = a.met
 		if a.Makes != nil {
 			a.Target = nil // that of a withdrawn attempt
 			if a.gather(); !a.members.touches() && !a.IsWide() {
@@ -37,6 +38,9 @@ func (a *Attempt) Enter() error {
 				return nil
 			}
 			a.gather()
+			if !a.IsWide() && a.Target.Is(Elsewhere) && !a.members.touches() {
+				return nil // only the target, which its code calls
+			}
 		}
 		if a.IsWide() {
 			if err := a.enterAbove(); err != nil {

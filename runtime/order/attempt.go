@@ -70,13 +70,18 @@ type Attempt struct {
 	across  *across // of an attempt over several stores; kept by the pooled object
 
 	// Of an attempt over several stores.
-	wide   bool            // it has parts in other stores
-	hinted []event.StoreID // to which the method is thought to go, by what is remembered of the target
-	places []event.StoreID // in which earlier attempts have missed something
-	known  int             // so many of members.away come from the target and the arguments
-	grown  []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
-	turn   uint64          // its place in the order of all attempts over several stores; 0: it has none
-	ended  bool            // see Ended
+	wide    bool            // it has parts in other stores
+	byTop   bool            // if it wants actors of other stores it enters by TOP
+	crowded bool            // many events on the target have met others of late
+	met     bool            // an earlier attempt of the event was withdrawn for what it has met in other stores
+	hinted  []event.StoreID // to which the method is thought to go, by what is remembered of the target
+	places  []event.StoreID // in which earlier attempts have missed something
+	known   int             // so many of members.away come from the target and the arguments
+	grown   []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
+	turn    uint64          // its place in the order of all attempts over several stores; 0: it has none
+	// unordered: it has gone to other stores without a place in their order. See grow.go.
+	unordered bool
+	ended     bool // see Ended
 	// followers are called when it has released what it has.
 	followers []func()
 
@@ -144,7 +149,7 @@ func (a *Attempt) forget() {
 		a.claims = a.claims[:0]
 	}
 	a.Host, a.Target, a.Work, a.Args, a.Makes, a.moveTo, a.Keeps, a.Cancellation, a.Reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
-	a.Number, a.Bounded = 0, false
+	a.Number, a.Bounded, a.byTop, a.met = 0, false, false, false
 	if a.places != nil {
 		a.places = nil
 	}
@@ -230,7 +235,8 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 // Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,
 // which the caller may know. Otherwise the event would be withdrawn for ever.
 func (a *Attempt) withdraw(m member, changed bool) {
-	changed = changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken()
+	changed = changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken() || a.unordered
+	a.met = a.met || a.wide || m.h != nil && m.h.Is(Elsewhere)
 	a.LeaveAbove()
 	more := a.need(m)
 	if a.across != nil {

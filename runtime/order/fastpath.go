@@ -81,7 +81,7 @@ func (a *Attempt) direct() bool {
 		}
 	}
 	slices.SortFunc(a.passed, compareIDs)
-	return !a.coarse && len(a.narrowed.away) == 0
+	return !a.coarse && (len(a.narrowed.away) == 0 || !a.byTop)
 }
 
 // enterBelow enqueues the event, which is a fast-path holder of its target, on a.passed in one

@@ -122,7 +122,7 @@ func (a *Attempt) gather() {
 	a.narrowed.reset()
 	a.reaching = a.Effects.Below == Any && a.Makes == nil
 	if t := a.Target; t != nil && t.Is(Elsewhere) {
-		a.members.add(t, max(a.Effects.Self, Read), a.Effects.Below != None)
+		a.members.add(t, max(a.Effects.Self, Read), a.Effects.Below == Any || a.Effects.Below == Exact && a.crowded)
 		a.reaching = false // nothing lies below it here
 	} else {
 		a.members.add(t, a.Effects.Self, a.reaching)
@@ -141,7 +141,7 @@ func (a *Attempt) gather() {
 	for _, c := range a.claims {
 		a.members.add(c.h, c.mode, c.tree)
 	}
-	a.wide = len(a.members.away)+len(a.hinted)+len(a.places) > 0
+	a.wide = a.byTop && len(a.members.away)+len(a.hinted)+len(a.places) > 0 // else it may go out
 	for i := range a.members.members {
 		a.reaching = a.reaching || a.members.members[i].tree
 	}

@@ -18,6 +18,10 @@ import (
 //
 // Before it tries again it may wait for attempts over several stores that are before it by the numbers of TOP, as all others that wait do. It may also wait for those
 // whose code has ended, which ask for no lock any more, and are being decided. For any other it is withdrawn.
+//
+// An attempt that has entered in its own store alone may go to other stores by a call, without a place in their order: it is unordered. From then
+// on it waits for no lock in any store, and for no attempt whose code has not ended: it takes what is free, or is withdrawn, and the next attempt enters by TOP. What waits
+// for nothing is on no circle of those that wait. So an event that meets no other one costs no message to store 0.
 
 // growDepthMax bounds how far below its root an actor is taken so: all nodes between are latched.
 const growDepthMax = 64
@@ -103,11 +107,31 @@ func (a *Attempt) Ended() {
 	a.ended = true
 }
 
-// mayFollow reports whether an attempt that has a place in the order may wait for id, which is of a.
+// mayFollow reports whether an attempt with a place in the order, or an unordered one, which has place 0, may wait for id, which is of a.
 func (a *Attempt) mayFollow(id lockID, place uint64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.turn != 0 && a.home.ID() == id && (a.ended || a.turn < place)
+	return a.mayGrow() && a.home.ID() == id && (a.ended || a.turn < place)
+}
+
+// mayGrow reports whether the attempt may take what it has not entered with.
+func (a *Attempt) mayGrow() bool { return a.turn != 0 || a.unordered }
+
+// GoOut has the attempt, which has entered in its own store alone, go to others without a place in their order. It fails if the event is to enter by
+// TOP. No other goroutine runs code of the event.
+func (a *Attempt) GoOut() bool {
+	if a.byTop {
+		return false
+	}
+	if a.across == nil {
+		a.across = &across{}
+	}
+	a.across.asked = a.Token()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.across.broken, a.across.claim = false, member{}
+	a.wide, a.unordered = true, true
+	return true
 }
 
 // follow waits until o has released what it has. It returns false if a was stopped before.
@@ -116,7 +140,7 @@ func (a *Attempt) follow(o lockID) bool {
 	a.Host.scheduler.Yield()
 	e := o.Event
 	e.mu.Lock()
-	if e.turn == 0 || e.home.ID() != o {
+	if !e.mayGrow() || e.home.ID() != o {
 		e.mu.Unlock()
 		return true
 	}
@@ -128,7 +152,7 @@ func (a *Attempt) follow(o lockID) bool {
 // released wakes what follows the attempt, which has released what it has.
 func (a *Attempt) released() {
 	a.mu.Lock()
-	a.turn, a.ended = 0, false
+	a.turn, a.unordered, a.ended = 0, false, false
 	list := a.followers
 	a.followers = nil
 	a.mu.Unlock()
@@ -137,7 +161,7 @@ func (a *Attempt) released() {
 	}
 }
 
-// AddPlace notes that the attempt has a place in the order of a store that it has not entered with.
+// AddPlace notes that the attempt has a part in a store that it has not entered with. The next one, if there is any, has a place in the order there.
 func (a *Attempt) AddPlace(s event.StoreID) { a.places = append(a.places, s) }
 
 // TakeGrown returns what a part has taken beyond what it has entered with, since the last time.

@@ -7,17 +7,23 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// A target remembers to which other stores its methods go, so that the next event on it enters by TOP at once, with a part in each of them. Such a part
-// names no actor: it is a place in the order, with which the attempt may take there what it needs (grow.go), and no event waits for it. So a wrong guess costs messages
-// alone. It is memory of this start of the store, bounded, and dropped where it is wrong.
+// An event goes to other stores without a place in their order (grow.go), unless events on its target by the same method have met others there of late. Such a
+// target remembers that, and to which stores the method goes: the next events enter by TOP at once, with a part in each of them. Such a part
+// names no actor: it is a place in the order, with which the attempt may take there what it needs, and no event waits for it. So a wrong guess costs messages
+// alone. After some events one goes without a place again; how many is doubled if that one is withdrawn, and else halved. It is memory of this start of the store, and bounded.
 
 const (
 	hintsMax = 4096 // targets that are remembered
 
-	// A store is forgotten when so many events in a row have not called it: few if they would have needed no other store at all, as an
-	// attempt that is withdrawn before it has entered by TOP costs no message.
-	hintMissesMax      = 8
-	hintMissesMaxAlone = 2
+	// So many events enter by TOP after one that was withdrawn, and at most so many before another one is tried without.
+	byTopMin = 4
+	byTopMax = 1024
+
+	// If that are so many, an event enters with all that lies below a target in another store.
+	byTopCrowded = 8
+
+	// A store is forgotten when so many events in a row have not called it.
+	hintMissesMax = 8
 )
 
 // hints are those of one host.
@@ -32,6 +38,8 @@ type hints struct {
 type hint struct {
 	method *Effects
 	stores []hinted
+	span   int // so many events enter by TOP
+	left   int // of these
 }
 
 type hinted struct {
@@ -43,7 +51,7 @@ type hinted struct {
 // footprint. An Exact footprint says by itself where the method goes, under the lock.
 func (a *Attempt) hint() bool {
 	t := a.Host.hints
-	if a.hinted = nil; !a.Target.Has(MarkGoes) || a.Effects.Below == Exact && len(a.places) == 0 && len(a.claims) == 0 && !a.Target.Is(Elsewhere) {
+	if a.hinted, a.crowded = nil, false; !a.Target.Has(MarkGoes) {
 		return len(a.places) > 0
 	}
 	t.mu.Lock()
@@ -52,8 +60,14 @@ func (a *Attempt) hint() bool {
 	if list == nil { // it was forgotten for others
 		a.Target.Mark(MarkGoes, false)
 	}
-	for i := range list {
-		if list[i].method == a.Effects {
+	if i := find(list, a.Effects); i >= 0 && (a.met || list[i].left > 0) {
+		h := &list[i]
+		a.crowded = h.span >= byTopCrowded
+		if !a.met {
+			a.byTop = true
+			h.left--
+		}
+		if a.Effects.Below != Exact || len(a.places)+len(a.claims) > 0 || a.Target.Is(Elsewhere) {
 			for _, s := range list[i].stores {
 				a.hinted = append(a.hinted, s.store)
 			}
@@ -62,12 +76,51 @@ func (a *Attempt) hint() bool {
 	return len(a.hinted)+len(a.places) > 0
 }
 
-// Learn notes which other stores an attempt that has ended has called.
+// find returns where a list has a method; -1: nowhere.
+func find(list []hint, method *Effects) int {
+	return slices.IndexFunc(list, func(h hint) bool { return h.method == method })
+}
+
+// Learn notes which other stores an attempt that has ended has called, and whether it has met others there.
 func (a *Attempt) Learn(called func(event.StoreID) bool) {
 	t := a.Host.hints
-	if a.Target == nil || a.Makes != nil {
+	if a.Target == nil || a.Makes != nil || !a.byTop && !a.Target.Has(MarkGoes) {
 		return
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := t.of[a.Target.ID]
+	k := find(list, a.Effects)
+	switch {
+	case !a.byTop && k < 0:
+		return
+	case !a.byTop:
+		h := &list[k]
+		if h.left > 0 { // others have met each other meanwhile
+			return
+		}
+		if h.span /= 2; h.span < byTopMin {
+			list = slices.Delete(list, k, k+1)
+		} else {
+			h.left = h.span
+		}
+	default:
+		if k < 0 {
+			k = len(list)
+			list = append(list, hint{method: a.Effects})
+		}
+		h := &list[k]
+		if a.met && h.left == 0 {
+			h.span = min(max(2*h.span, byTopMin), byTopMax)
+			h.left = h.span
+		}
+		a.learnStores(h, called)
+	}
+	t.put(a.Target, list)
+}
+
+// learnStores notes which stores an attempt that was ordered has called.
+func (a *Attempt) learnStores(h *hint, called func(event.StoreID) bool) {
 	var known, found []event.StoreID
 	for i := range a.members.away {
 		s := a.Host.ordering.StoreOf(a.members.away[i].h.ID)
@@ -85,25 +138,8 @@ func (a *Attempt) Learn(called func(event.StoreID) bool) {
 	for i := range a.narrowed.away {
 		known = append(known, a.Host.ordering.StoreOf(a.narrowed.away[i].h.ID))
 	}
-	found = slices.DeleteFunc(found, func(s event.StoreID) bool { return slices.Contains(known, s) || slices.Contains(a.hinted, s) })
-	if len(found)+len(a.hinted) == 0 {
-		return
-	}
-	most := hintMissesMax
-	if len(a.members.away) == 0 {
-		most = hintMissesMaxAlone
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	list := t.of[a.Target.ID]
-	k := slices.IndexFunc(list, func(h hint) bool { return h.method == a.Effects })
-	if k < 0 {
-		k = len(list)
-		list = append(list, hint{method: a.Effects})
-	}
-	h := &list[k]
 	h.stores = slices.DeleteFunc(h.stores, func(s hinted) bool {
-		return slices.Contains(a.hinted, s.store) && !called(s.store) && s.missed+1 >= most
+		return slices.Contains(a.hinted, s.store) && !called(s.store) && s.missed+1 >= hintMissesMax
 	})
 	for i := range h.stores {
 		switch s := &h.stores[i]; {
@@ -114,14 +150,10 @@ func (a *Attempt) Learn(called func(event.StoreID) bool) {
 		}
 	}
 	for _, s := range found {
-		if !slices.ContainsFunc(h.stores, func(o hinted) bool { return o.store == s }) {
+		if !slices.Contains(known, s) && !slices.ContainsFunc(h.stores, func(o hinted) bool { return o.store == s }) {
 			h.stores = append(h.stores, hinted{store: s})
 		}
 	}
-	if len(h.stores) == 0 {
-		list = slices.Delete(list, k, k+1)
-	}
-	t.put(a.Target, list)
 }
 
 // put remembers a list for a target. Caller holds mu.
