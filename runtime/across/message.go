@@ -82,6 +82,8 @@ type Call struct {
 	Run    Run
 	// Strict: the callee reports at once if what has been written could not be stored, and not by a vote that has the event withdrawn.
 	Strict bool
+	// Votes: the callee votes with the answer, as the attempt is thought to take no lock after it, and to ask for nothing more there.
+	Votes bool
 	// Lines are what the caller has issued since its own call began, of what its home issues.
 	Lines []Line
 	Grown []order.Wanted // as of a Reply
@@ -109,6 +111,7 @@ type Reply struct {
 	Run       Run
 	Goes      bool   // a tail call follows the event, from the store that replies
 	Wrote     bool   // the attempt has changed something in the store that replies
+	Voted     bool   // the store votes for the attempt; what it has changed there is a durable row
 	Lines     []Line // that the callee has issued, and has not told yet
 	// Grown is what the part has taken beyond what it was ordered with, and has not told yet.
 	Grown []order.Wanted

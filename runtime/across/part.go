@@ -8,12 +8,12 @@ import (
 
 // Proxy runs the code of a part.
 type Proxy interface {
-	// Run makes a call in the calling goroutine.
+	// Run makes a call in the calling goroutine, and does what Write or Confirm do if the call asks for a vote. It may be called again after that.
 	Run(*Call) *Reply
 	// Write is commit.Write. It returns when the row is durable; false: what the attempt has written cannot be stored, or the store has failed.
 	Write() bool
 	// Confirm is commit.Confirm. It returns when all that the attempt has seen is durable; false: the store has failed.
-	Confirm() bool
+	Confirm(keep bool) bool
 	// Undo takes back what the attempt has written. It holds its locks.
 	Undo()
 	// Apply is commit.Apply: when it returns the writes have their place in the journal, and the locks are released. What it returns waits until that
@@ -57,7 +57,11 @@ func (s *Store) begin(m *Message) {
 	s.parts[m.Name] = p
 	s.counts.Parts++
 	s.participant.Begin(m.Name, m.Home)
-	p.attempt.StartPart(m.Place, m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
+	turn := m.Place
+	if m.Kind == Visited {
+		turn = m.Name.Number
+	}
+	p.attempt.StartPart(turn, m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
 	p.token = p.attempt.Token()
 	p.attempt.TakePart()
 	if m.Kind == Visited {
@@ -108,6 +112,7 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 		return
 	}
 	p.running = true
+	p.s.participant.Reopen(p.name)
 	p.s.counts.Calls++
 	p.s.cfg.Workers.Run(func() {
 		r := p.proxy.Run(m.Call)
@@ -118,6 +123,10 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 		if p.over {
 			p.do(p.undo)
 			return
+		}
+		if r.Voted {
+			s.participant.Answered(p.name, r.Wrote)
+			s.counts.Early++
 		}
 		s.send(p.home, &Message{Kind: Returned, Name: p.name, Reply: r})
 	})
@@ -163,8 +172,8 @@ func (p *Part) write() {
 	p.told(p.s.participant.Refuse)
 }
 
-func (p *Part) confirm() {
-	if p.proxy.Confirm() {
+func (p *Part) confirm(keep bool) {
+	if p.proxy.Confirm(keep) {
 		p.told(p.s.participant.Prepared)
 	}
 }

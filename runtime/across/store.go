@@ -58,6 +58,7 @@ type Store struct {
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []*Message               // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
+	votes       map[voteKey]int8         // whether calls are to be answered with a vote: see try.go
 	questions   uint64
 	ended       bool
 	counts      Counts
@@ -71,7 +72,8 @@ type Counts struct {
 	Further   int64 // parts that were added to these later
 	Calls     int64 // that other stores have made here
 	Parts     int64 // taken for other stores
-	Prepared  int64 // of these, with a row
+	Prepared  int64 // of these, with a row, when the home asked for that
+	Early     int64 // votes that went with an answer
 	Restored  int64 // parts that an earlier start had prepared
 	Committed int64 // events of the store that others have taken part in
 	Messages  int64 // to other stores
@@ -80,7 +82,7 @@ type Counts struct {
 // Open opens the store, before any attempt is made. There is no session with another store yet.
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
-		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked)}
+		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), votes: make(map[voteKey]int8)}
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }
@@ -123,7 +125,7 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error 
 
 // newTry makes an attempt.
 func (s *Store) newTry(a *order.Attempt, token uint32, parts []order.Part) *Try {
-	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), wrote: make(map[event.StoreID]bool)}
+	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), wrote: make(map[event.StoreID]bool), last: make(map[event.StoreID]heard)}
 	t.order = &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
 	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
 	return t
@@ -258,7 +260,7 @@ func (s *Store) order(m *Message) {
 	}
 	place := m.Place
 	if place == 0 {
-		place = s.cfg.Number()
+		place = order.Ordered | s.cfg.Number()
 		s.send(m.Home, &Message{Kind: Turn, Name: m.Name, Number: number(m.Home), Place: place})
 	}
 	for _, p := range m.Parts {
@@ -307,7 +309,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 		case commit.Decide, commit.Confirm:
 			if p != nil {
 				p.attempt.Ended()
-				p.do(p.confirm)
+				p.do(func() { p.confirm(f.Keep) })
 				break
 			}
 			t.attempt.Notify(t.token, func() { t.verdict = &Verdict{Keep: f.Keep, Stores: f.Stores} })
@@ -339,6 +341,6 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 // Add adds other counts.
 func (c *Counts) Add(o Counts) {
 	c.Wide, c.Unordered, c.Withdrawn, c.Calls, c.Parts = c.Wide+o.Wide, c.Unordered+o.Unordered, c.Withdrawn+o.Withdrawn, c.Calls+o.Calls, c.Parts+o.Parts
-	c.Further, c.Messages = c.Further+o.Further, c.Messages+o.Messages
+	c.Further, c.Early, c.Messages = c.Further+o.Further, c.Early+o.Early, c.Messages+o.Messages
 	c.Prepared, c.Restored, c.Committed = c.Prepared+o.Prepared, c.Restored+o.Restored, c.Committed+o.Committed
 }

@@ -26,9 +26,11 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 	s.mu.Lock()
 	touched := s.home.Touch(t.name, to)
 	if touched {
+		c.Votes = t.votes(c.Method)
 		s.send(to, t.called(to, c))
 	}
 	s.mu.Unlock()
+	called := []string{c.Method}
 	var callers []event.StoreID // for which this home has passed calls on, innermost last
 	for touched {
 		d, ok := t.next()
@@ -37,8 +39,9 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 		}
 		if r := d.m.Reply; r != nil {
 			by.Told(r.Lines, r.Grown)
-			t.wrote[d.from] = t.wrote[d.from] || r.Wrote
 			n := len(callers)
+			t.answered(d.from, called[n], r)
+			called = called[:n]
 			if n == 0 || r.Withdrawn {
 				return r
 			}
@@ -55,9 +58,10 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 		pass := *d.m.Call
 		pass.Lines, pass.Grown = nil, nil
 		on := s.cfg.StoreOf(pass.Target)
-		callers = append(callers, d.from)
+		callers, called = append(callers, d.from), append(called, pass.Method)
 		s.mu.Lock()
 		if touched = s.home.Touch(t.name, on); touched {
+			pass.Votes = t.votes(pass.Method)
 			s.send(on, t.called(on, &pass))
 		}
 		s.mu.Unlock()

@@ -31,9 +31,64 @@ type Try struct {
 	// that.
 	further map[event.StoreID]bool
 
-	wrote   map[event.StoreID]bool // of the goroutine of the event
-	inbox   []delivery             // guarded by the mutex of the attempt, as is verdict
+	// Of the goroutine of the event.
+	wrote map[event.StoreID]bool
+	last  map[event.StoreID]heard // of each store
+	took  int                     // how many locks the attempt had taken beyond those that it has entered with, when that was looked at last
+
+	inbox   []delivery // guarded by the mutex of the attempt, as is verdict
 	verdict *Verdict
+}
+
+// heard is an answer of another store.
+type heard struct {
+	method string // that was called
+	taken  int    // so many locks the attempt had taken then
+}
+
+// A participant votes with the answer of a call that is thought to be the last one of its store, after which the attempt takes no lock anywhere
+// (commit, [EARLY]). Whether it was is learned when the attempt ends, by the event's method and the one that was called.
+type voteKey struct{ event, called string }
+
+const voteMax = 4 // of the counts of what was learned
+
+// votes reports whether a call is to be answered with a vote. Caller holds the mutex of the Store.
+func (t *Try) votes(method string) bool { return t.s.votes[voteKey{t.order.Method, method}] > 0 }
+
+// look notes what the attempt has taken since it looked last. Caller holds the mutex of the Store.
+func (t *Try) look() {
+	if n := t.attempt.Grew(); n != t.took {
+		t.took = n
+		t.s.home.Taken(t.name)
+	}
+}
+
+// answered notes an answer.
+func (t *Try) answered(from event.StoreID, method string, r *Reply) {
+	s := t.s
+	t.wrote[from] = t.wrote[from] || r.Wrote
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tries[t.name] == nil {
+		return
+	}
+	t.look()
+	t.last[from] = heard{method, t.took}
+	if r.Voted {
+		s.home.Answered(t.name, from, r.Wrote)
+	}
+}
+
+// learn notes which answers were the last ones. Caller holds the mutex of the Store.
+func (t *Try) learn() {
+	for _, a := range t.last {
+		k := voteKey{t.order.Method, a.method}
+		if a.taken == t.took {
+			t.s.votes[k] = min(t.s.votes[k]+1, voteMax)
+		} else {
+			t.s.votes[k] = max(t.s.votes[k]-2, -voteMax)
+		}
+	}
 }
 
 // Verdict is how an attempt that all stores have voted for is to be decided.
@@ -91,7 +146,7 @@ func (t *Try) Reach(store event.StoreID) bool {
 	return true
 }
 
-// GoOut has an attempt, for which its GoOut has returned true, go to other stores by its calls. nil: the store has left them.
+// GoOut has an attempt, which may go out, go to other stores by its calls. nil: the store has left them.
 func (s *Store) GoOut(a *order.Attempt) *Try {
 	t := s.newTry(a, a.Token(), nil)
 	t.unordered, t.begins = true, make(map[event.StoreID]bool)
@@ -100,6 +155,7 @@ func (s *Store) GoOut(a *order.Attempt) *Try {
 	if !s.add(t) {
 		return nil
 	}
+	a.GoOut(t.name.Number)
 	s.counts.Unordered++
 	return t
 }
@@ -134,6 +190,8 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 	s := t.s
 	t.attempt.Ended()
 	s.mu.Lock()
+	t.look()
+	t.learn()
 	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool { return there == All || there == Changes && t.wrote[p] }, nil))
 	s.mu.Unlock()
 	if !t.attempt.AwaitNews(func() bool { return t.verdict != nil }) { // though the verdict may have come meanwhile

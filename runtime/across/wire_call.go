@@ -10,10 +10,11 @@ const (
 	inCallStrict set = 1 << iota
 	inCallLines
 	inCallGrown
+	inCallVotes
 )
 
 func (c *Call) put(e *codec.Encoder) {
-	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0)
+	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes)
 	e.Uint(uint64(f))
 	putActor(e, c.Target)
 	e.String(c.Method)
@@ -28,8 +29,8 @@ func (c *Call) put(e *codec.Encoder) {
 }
 
 func getCall(d *codec.Decoder) *Call {
-	f := set(d.Enum(uint64(inCallGrown) << 1))
-	c := &Call{Strict: f&inCallStrict != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
+	f := set(d.Enum(uint64(inCallVotes) << 1))
+	c := &Call{Strict: f&inCallStrict != 0, Votes: f&inCallVotes != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
 	if f&inCallLines != 0 {
 		c.Lines = list(d, getLine)
 		given(d, c.Lines != nil, "line")
@@ -66,13 +67,14 @@ const (
 	inReplyKept
 	inReplyLines
 	inReplyGrown
+	inReplyVoted
 )
 
 func (r *Reply) has() set {
 	return in(inReplyWrote, r.Wrote) | in(inReplyRun, r.Run != Run{}) | in(inReplyResult, len(r.Result) > 0) | in(inReplyGoes, r.Goes) |
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
 		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
-		in(inReplyGrown, len(r.Grown) > 0)
+		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVoted, r.Voted)
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -105,8 +107,8 @@ func (r *Reply) put(e *codec.Encoder) {
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyGrown) << 1))
-	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0}
+	f := set(d.Enum(uint64(inReplyVoted) << 1))
+	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Voted: f&inReplyVoted != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
 	}

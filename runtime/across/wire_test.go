@@ -63,7 +63,7 @@ var (
 	})
 	calls = rapid.Custom(func(t *rapid.T) *Call {
 		return &Call{Target: actors.Draw(t, "target"), Method: texts.Draw(t, "method"), Args: contents.Draw(t, "args"), Run: runs.Draw(t, "run"),
-			Strict: flags.Draw(t, "strict"), Lines: several(t, lineOf), Grown: several(t, wanted)}
+			Strict: flags.Draw(t, "strict"), Votes: flags.Draw(t, "votes"), Lines: several(t, lineOf), Grown: several(t, wanted)}
 	})
 	frames = rapid.Custom(func(t *rapid.T) callpath.Frame {
 		return callpath.Frame{Func: texts.Draw(t, "func"), File: texts.Draw(t, "file"), Line: rapid.Int().Draw(t, "line")}
@@ -89,7 +89,7 @@ var (
 		return &event.AbortError{Msg: texts.Draw(t, "msg"), Event: events.Draw(t, "event"), Fault: flags.Draw(t, "fault"), Path: several(t, frames), Cause: causeOf.Draw(t, "cause")}
 	})
 	replies = rapid.Custom(func(t *rapid.T) *Reply {
-		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"),
+		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Voted: flags.Draw(t, "voted"),
 			Result: contents.Draw(t, "result"), Lines: several(t, lineOf), Grown: several(t, wanted)}
 		if flags.Draw(t, "has run") {
 			r.Run = runs.Draw(t, "run")
@@ -221,8 +221,10 @@ func samples() []one {
 		{"taken", &Message{Kind: Taken, Name: name}},
 		{"called", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Args: []byte{1, 2}, Run: run}}},
 		{"called, with lines", &Message{Kind: Called, Name: name, Call: &Call{Target: event.WholePartition(3), Strict: true, Lines: lines}}},
+		{"called, to vote", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Votes: true}}},
 		{"returned", &Message{Kind: Returned, Name: name, Reply: &Reply{Result: []byte{3}, Run: run, Wrote: true, Grown: []order.Wanted{claim}}}},
 		{"returned, with lines", &Message{Kind: Returned, Name: name, Reply: &Reply{Made: account, Goes: true, Lines: lines}}},
+		{"returned, voted", &Message{Kind: Returned, Name: name, Reply: &Reply{Wrote: true, Voted: true}}},
 		{"returned, withdrawn", &Message{Kind: Returned, Name: name, Reply: &Reply{Withdrawn: true, Refused: true, Claim: claim, Kept: account}}},
 		{"returned, failed", &Message{Kind: Returned, Name: name, Reply: failed(nil)}},
 		{"returned, cancelled", &Message{Kind: Returned, Name: name, Reply: failed(order.ErrCancelled)}},
@@ -278,6 +280,8 @@ var golden = map[string]string{
 	"let":                  "010a0104",
 	"ended":                "010b812080700101040103",
 	"missed":               "010c02",
+	"called, to vote":      "010581208070819081808040080381501462616e6b2e4163636f756e742e6465706f7369740000000000",
+	"returned, voted":      "0106812080708190818080408120",
 	"visited":              "010d81208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
 }
 
@@ -527,13 +531,13 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"a million parts":            {head(Order, one(0, 0, 0, 0, 0, 0), mega), "unexpected end"},
 		"more wanted than bytes":     {head(Take, one(0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"mode beyond write":          {head(Take, one(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 6)), "enumeration constant 6 of 6"},
-		"unknown field of a call":    {head(Called, one(8)), "enumeration constant 8 of 8"},
+		"unknown field of a call":    {head(Called, one(16)), "enumeration constant 16 of 16"},
 		"call without its lines":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no line, which is said to be there"},
 		"more lines than bytes":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"arguments too long":         {head(Called, one(0, 0, 0, 0), huge), "exceeds the input"},
 		"unknown form of a line":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 3)), "enumeration constant 3 of 3"},
 		"callback of no object":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0)), "no client object"},
-		"unknown field of a reply":   {head(Returned, one(0x80, 0x20)), "enumeration constant 4096 of 4096"},
+		"unknown field of a reply":   {head(Returned, one(0x80, 0x40)), "enumeration constant 8192 of 8192"},
 		"reply without its result":   {head(Returned, one(byte(inReplyResult), 0)), "no field of a reply"},
 		"reply without its run":      {head(Returned, one(byte(inReplyRun), 0, 0, 0, 0)), "no field of a reply"},
 		"reply without its claim":    {head(Returned, one(byte(inReplyClaim), 0)), "no field of a reply"},

@@ -132,7 +132,7 @@ func (cx *Activation) goOut() *Wide {
 	for _, b := range cx.branches {
 		b.wait()
 	}
-	if !r.GoOut() {
+	if !r.MayGoOut() {
 		return nil
 	}
 	t := r.sys.Across.GoOut(&r.Attempt)

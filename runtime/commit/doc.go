@@ -15,6 +15,8 @@
 //	[PREPARE]  when all branches have ended, the home asks each participant to vote
 //	[VOTE]     a participant votes yes if it has all that it has granted the attempt; what the attempt writes there is then a row that is
 //	           durable; where it has only read, all that it has seen is durable, and the store's node still leads
+//	[EARLY]    a participant may vote with an answer, before the home asks, and holds its locks until the decision. The vote counts if the attempt
+//	           has taken no lock in any store since, and has asked nothing more of the participant: then all is as if the home had asked at that moment
 //	[DECIDE]   with all votes the home appends the decision, in the batch of its own writes: the commit point. The answer and the decision leave
 //	           when it is durable. If nothing is written anywhere the votes are the decision
 //	[RESOLVE]  what is prepared stays until its home says what was decided. The participant then appends the writes, or that there are none, and

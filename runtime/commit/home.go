@@ -34,6 +34,8 @@ type part struct {
 	store  event.StoreID
 	writes bool
 	voted  bool
+	early  bool // [EARLY]: with an answer, and it holds its locks
+	row    bool // then: it has one
 	done   bool // it has carried out the decision, or has nothing to carry out
 }
 
@@ -65,10 +67,35 @@ func (h *Home) Touch(name Name, store event.StoreID) bool {
 	}
 	// Invariant: an attempt that has ended asks for nothing.
 	assert.That(t.phase == running, "commit: %v, which has ended, asks something of store %d", name, store)
-	if t.part(store) == nil {
+	p := t.part(store)
+	if p == nil {
 		t.parts = append(t.parts, part{store: store})
+		return true
 	}
+	p.voted, p.early = false, false
 	return true
+}
+
+// Answered is [EARLY]: a participant has voted with an answer; row says whether it has a row. False says that the attempt is being withdrawn.
+func (h *Home) Answered(name Name, from event.StoreID, row bool) bool {
+	t := h.tries[name]
+	if t == nil {
+		return false
+	}
+	p := t.part(from)
+	assert.That(p != nil && t.phase == running, "commit: store %d votes on %v, and was not asked", from, name)
+	p.voted, p.early, p.row = true, true, row
+	return true
+}
+
+// Taken is [EARLY]: the attempt has taken a lock somewhere. What has voted before votes once more.
+func (h *Home) Taken(name Name) {
+	if t := h.tries[name]; t != nil {
+		assert.That(t.phase == running, "commit: %v, which has ended, takes locks", name)
+		for i := range t.parts {
+			t.parts[i].voted = false
+		}
+	}
 }
 
 // End is [PREPARE]: all branches of the attempt have ended, and it asks for no lock any more. wrote are the participants in which it has changed
@@ -82,11 +109,13 @@ func (h *Home) End(name Name, here bool, wrote func(event.StoreID) bool, out []E
 	t.phase, t.writes = voting, here
 	for i := range t.parts {
 		p := &t.parts[i]
-		p.writes = wrote(p.store)
+		p.writes = wrote(p.store) && (!p.early || p.row) // else it holds its locks until the decision anyway
 		t.writes = t.writes || p.writes
-		out = send(out, p.store, Message{Kind: Prepare, Name: name, Writes: p.writes})
+		if !p.voted {
+			out = send(out, p.store, Message{Kind: Prepare, Name: name, Writes: p.writes})
+		}
 	}
-	return out
+	return h.judge(name, t, out)
 }
 
 // Voted takes a Vote.
@@ -103,14 +132,15 @@ func (h *Home) Voted(from event.StoreID, m Message, out []Effect) []Effect {
 	if !m.Yes {
 		return h.withdraw(m.Name, t, out)
 	}
-	if p.voted = true; slices.ContainsFunc(t.parts, func(p part) bool { return !p.voted }) {
-		return out
-	}
+	p.voted = true
 	return h.judge(m.Name, t, out)
 }
 
-// judge decides an attempt that has all votes.
+// judge decides an attempt if it has all votes.
 func (h *Home) judge(name Name, t *try, out []Effect) []Effect {
+	if slices.ContainsFunc(t.parts, func(p part) bool { return !p.voted }) {
+		return out
+	}
 	t.phase = deciding
 	if !t.writes {
 		return append(out, Effect{Act: Confirm, Name: name})
@@ -148,6 +178,8 @@ func (h *Home) Decided(name Name, out []Effect) []Effect {
 		if p.done = !p.writes; !p.done {
 			left++
 			out = send(out, p.store, Message{Kind: Decision, Name: name, Yes: true})
+		} else if p.early { // it holds its locks; if it has a row the attempt has aborted
+			out = send(out, p.store, Message{Kind: Decision, Name: name, Yes: !p.row})
 		}
 	}
 	if left == 0 {
@@ -206,11 +238,11 @@ func (h *Home) withdraw(name Name, t *try, out []Effect) []Effect {
 	return append(out, Effect{Act: Withdraw, Name: name})
 }
 
-// Lost says that the session with a store has ended. Attempts that have not got its vote are withdrawn: what it has granted them may be gone.
+// Lost says that the session with a store has ended. Attempts that have not got its vote, or may ask for more, are withdrawn: what it has granted them may be gone.
 func (h *Home) Lost(store event.StoreID, out []Effect) []Effect {
 	for _, name := range names(h.tries) {
 		t := h.tries[name]
-		if p := t.part(store); p != nil && t.phase < deciding && !p.voted {
+		if p := t.part(store); p != nil && t.phase < deciding && (!p.voted || t.phase == running) {
 			out = h.withdraw(name, t, out)
 		}
 	}

@@ -72,7 +72,8 @@ const (
 	// it has for writing, and the target's lock if it has that. Then call Participant.Prepared when the row is durable.
 	Write
 	// Confirm is of a participant where the attempt has only read, and of a home where it has not written: call Prepared, or Home.Decided, when all that
-	// the attempt has seen here is durable, and it is known that this store's node has led since.
+	// the attempt has seen here is durable, and it is known that this store's node has led since. What it has written here is undone, and its row
+	// deleted, durably, if it has one, unless Keep says that it has voted before, and that all stays. Fields: Keep.
 	Confirm
 	// Apply is of a participant: append the writes of the row in place of it, release the locks, and call Applied when that is durable.
 	Apply

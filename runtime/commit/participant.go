@@ -25,7 +25,8 @@ const (
 type task struct {
 	home  event.StoreID
 	stage stage
-	row   bool
+	row   bool // it has one, or it is on its way to the disk
+	early bool // [EARLY]: it has voted with an answer
 }
 
 // Begin notes that an attempt of another store's event asks something of this store for the first time. What has begun it may be late, and
@@ -59,6 +60,25 @@ func (p *Participant) Drop(name Name, out []Effect) []Effect {
 	return send(append(out, Effect{Act: Drop, Name: name}), t.home, Message{Kind: Dropped, Name: name})
 }
 
+// Answered is [EARLY]: what the attempt has asked for is answered, with a vote. What it has written here is a durable row, if row says that there is
+// one; all that it has seen is durable.
+func (p *Participant) Answered(name Name, row bool) {
+	t := p.tasks[name]
+	assert.That(t != nil && t.stage == working, "commit: %v votes early, and is not at work", name)
+	t.stage, t.row, t.early = prepared, row, true
+}
+
+// Reopen is [EARLY]: the attempt asks for more, so its vote does not count any more. If it has a row that stays until it votes again, or is dropped.
+// Reopen reports false if it has not voted early.
+func (p *Participant) Reopen(name Name) bool {
+	t := p.tasks[name]
+	if t == nil || t.stage != prepared || !t.early {
+		return false
+	}
+	t.stage, t.early = working, false
+	return true
+}
+
 // Prepare is [VOTE]. A yes follows when what it has appended is durable (Prepared).
 func (p *Participant) Prepare(from event.StoreID, m Message, out []Effect) []Effect {
 	t := p.tasks[m.Name]
@@ -67,11 +87,17 @@ func (p *Participant) Prepare(from event.StoreID, m Message, out []Effect) []Eff
 		return send(out, from, Message{Kind: Vote, Name: m.Name})
 	}
 	// Invariant: a home asks once.
-	assert.That(t.stage == working && t.home == from, "commit: %v is prepared twice, or by store %d", m.Name, from)
-	t.stage, t.row = preparing, m.Writes
-	if t.row {
+	assert.That((t.stage == working || t.stage == prepared && t.early) && t.home == from, "commit: %v is prepared twice, or by store %d", m.Name, from)
+	again := t.stage == prepared
+	t.stage = preparing
+	switch {
+	case again:
+		return append(out, Effect{Act: Confirm, Keep: true, Name: m.Name})
+	case m.Writes:
+		t.row = true
 		return append(out, Effect{Act: Write, Name: m.Name})
 	}
+	t.row = false
 	return append(out, Effect{Act: Confirm, Name: m.Name})
 }
 
@@ -83,7 +109,7 @@ func (p *Participant) Prepared(name Name, out []Effect) []Effect {
 	}
 	assert.That(t.stage == preparing, "commit: %v is prepared, and was not to be", name)
 	out = send(out, t.home, Message{Kind: Vote, Name: name, Yes: true})
-	if t.stage = prepared; !t.row {
+	if t.stage = prepared; !t.row && !t.early {
 		delete(p.tasks, name)
 		out = append(out, Effect{Act: Release, Name: name})
 	}
@@ -118,6 +144,10 @@ func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Eff
 	}
 	// Invariant: what has not voted does not commit.
 	assert.That(t.stage == prepared, "commit: %v commits, and has not voted", m.Name)
+	if !t.row { // [EARLY]
+		delete(p.tasks, m.Name)
+		return append(out, Effect{Act: Release, Name: m.Name})
+	}
 	t.stage = applying
 	return append(out, Effect{Act: Apply, Name: m.Name})
 }
@@ -142,7 +172,7 @@ func (p *Participant) drop(name Name, t *task, out []Effect) []Effect {
 // its way to the disk are asked about when that is there.
 func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
 	for _, name := range names(p.tasks) {
-		if t := p.tasks[name]; t.home == home && (t.stage == working || t.stage == dead || t.stage == preparing && !t.row) {
+		if t := p.tasks[name]; t.home == home && (t.stage == working || t.stage == dead || !t.row) {
 			out = p.drop(name, t, out)
 		}
 	}

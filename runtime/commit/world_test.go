@@ -12,17 +12,21 @@ import (
 // A world is some stores whose events touch actors of each other, over journals and sessions that fail. It is the driver of the machines, as simple as
 // one can be: the lock of an actor is a queue, locks are taken in the order of the actors, and a write appends the name of its attempt.
 type world struct {
-	r      *rand.Rand
-	cfg    scale
-	stores []*node
-	events []*script
-	wire   []packet
-	epoch  map[[2]event.StoreID]int // of the session between two stores, the lower one first
-	log    []string
-	bad    string
-	saw    map[string]int
-	faults int
-	broken string // what is broken on purpose
+	r       *rand.Rand
+	cfg     scale
+	stores  []*node
+	events  []*script
+	wire    []packet
+	epoch   map[[2]event.StoreID]int  // of the session between two stores, the lower one first
+	apart   map[[2]event.StoreID]bool // their session was lost, and not both may know that
+	deaf    [2]event.StoreID          // begin a session when nothing else happens, if they are apart
+	trapped bool                      // store 0 crashes when an early vote of it has arrived
+	rows    map[Name]bool             // that are written with answers
+	log     []string
+	bad     string
+	saw     map[string]int
+	faults  int
+	broken  string // what is broken on purpose
 }
 
 // scale is how large a world is.
@@ -117,12 +121,14 @@ type packet struct {
 	seen     []Name
 	call     bool
 	grant    bool
+	votes    bool // with a grant
+	row      bool // then
 }
 
 func (w *world) homeOf(a actorID) event.StoreID { return event.StoreID(int(a) % w.cfg.stores) }
 
 func newWorld(seed uint64, cfg scale) *world {
-	w := &world{r: rand.New(rand.NewPCG(seed, 1)), cfg: cfg, epoch: make(map[[2]event.StoreID]int), saw: make(map[string]int), faults: cfg.faults}
+	w := &world{r: rand.New(rand.NewPCG(seed, 1)), cfg: cfg, epoch: make(map[[2]event.StoreID]int), apart: make(map[[2]event.StoreID]bool), rows: make(map[Name]bool), saw: make(map[string]int), faults: cfg.faults}
 	for i := range cfg.stores {
 		n := &node{id: event.StoreID(i), disk: disk{make(map[actorID][]Name), make(map[Name]row), make(map[Name][]event.StoreID)}}
 		w.stores = append(w.stores, n)
@@ -185,6 +191,7 @@ func pair(a, b event.StoreID) [2]event.StoreID { return [2]event.StoreID{min(a, 
 // session begins another session between two stores that are up.
 func (w *world) session(a, b *node) {
 	w.epoch[pair(a.id, b.id)]++
+	delete(w.apart, pair(a.id, b.id))
 	w.note("a session of %d and %d", a.id, b.id)
 	for _, n := range [][2]*node{{a, b}, {b, a}} {
 		w.do(n[0], n[0].home.Lost(n[1].id, nil))
@@ -196,7 +203,11 @@ func (w *world) session(a, b *node) {
 	}
 }
 
+// post sends a packet, unless the session is lost.
 func (w *world) post(p packet) {
+	if w.apart[pair(p.from, p.to)] {
+		return
+	}
 	p.epoch = w.epoch[pair(p.from, p.to)]
 	w.wire = append(w.wire, p)
 }
@@ -225,6 +236,9 @@ func (w *world) do(n *node, out []Effect) {
 			w.wait(n, at, func(out []Effect) []Effect { return n.part.Prepared(f.Name, out) })
 		case Confirm:
 			at := w.read(n, f.Name)
+			if w.rows[f.Name] && n.id != w.script(f.Name).home && !f.Keep {
+				at = w.append(n, record{kind: "drop", name: f.Name})
+			}
 			if w.broken == "readers vote before what they saw is durable" {
 				at = 0
 			}
@@ -356,10 +370,46 @@ func (w *world) admit(n *node, a actorID) {
 func (w *world) granted(n *node, a actorID, c claim) {
 	s := w.script(c.name)
 	if s.home == n.id {
+		n.home.Taken(c.name)
 		w.goOn(n, s, c.name, n.values[a])
 		return
 	}
-	w.post(packet{from: n.id, to: s.home, grant: true, message: Message{Name: c.name}, index: c.index, seen: n.values[a]})
+	p := packet{from: n.id, to: s.home, grant: true, message: Message{Name: c.name}, index: c.index, seen: n.values[a]}
+	if _, works := n.part.Has(c.name); !works || w.r.IntN(2) == 0 {
+		w.post(p)
+		return
+	}
+	w.voteEarly(n, s, p)
+}
+
+// voteEarly has a participant vote with its answer.
+func (w *world) voteEarly(n *node, s *script, p packet) {
+	name := p.message.Name
+	r, at := row{home: s.home}, 0
+	for _, a := range s.accesses[:p.index+1] {
+		if w.homeOf(a.actor) != n.id {
+			continue
+		}
+		if at = max(at, n.position[a.actor]); a.write {
+			r.actors = append(r.actors, a.actor)
+		}
+	}
+	if len(r.actors) > 0 {
+		at = w.append(n, record{kind: "prepare", name: name, row: r})
+		w.rows[name] = true
+	}
+	if w.broken == "answers leave with votes that are not durable" {
+		at = 0
+	}
+	w.wait(n, at, func(out []Effect) []Effect {
+		if _, works := n.part.Has(name); works {
+			n.part.Answered(name, len(r.actors) > 0)
+			w.saw["early votes"]++
+			p.votes, p.row = true, len(r.actors) > 0
+			w.post(p)
+		}
+		return out
+	})
 }
 
 // ask asks for the lock of the next access of an attempt, or ends it.
@@ -443,7 +493,7 @@ func (w *world) deliver(p packet) {
 		has, works := n.part.Has(m.Name)
 		if !has {
 			n.part.Begin(m.Name, p.from)
-		} else if !works {
+		} else if !works && !n.part.Reopen(m.Name) {
 			return
 		}
 		a := s.accesses[p.index]
@@ -462,6 +512,14 @@ func (w *world) deliver(p packet) {
 			w.do(n, append(out, Effect{Act: Withdraw, Name: m.Name}))
 			return
 		}
+		n.home.Taken(m.Name)
+		if p.votes {
+			n.home.Answered(m.Name, p.from, p.row)
+			if w.trapped && p.from == 0 {
+				w.trapped = false
+				w.crash(w.stores[0])
+			}
+		}
 		w.goOn(n, s, m.Name, p.seen)
 	default:
 		switch m.Kind {
@@ -471,6 +529,9 @@ func (w *world) deliver(p packet) {
 			w.saw[fmt.Sprint("votes ", m.Yes)]++
 			w.do(n, n.home.Voted(p.from, m, nil))
 		case Decision:
+			if t := n.part.tasks[m.Name]; t != nil && t.early && m.Yes {
+				w.saw["early votes count"]++
+			}
 			if !m.Yes && n.part.tasks[m.Name] != nil && n.part.tasks[m.Name].row {
 				w.saw["prepared in vain"]++
 			}
@@ -496,6 +557,7 @@ func (w *world) crash(n *node) {
 	}
 	for _, o := range w.stores {
 		w.epoch[pair(n.id, o.id)]++ // what was under way is lost
+		w.apart[pair(n.id, o.id)] = true
 	}
 }
 

@@ -36,12 +36,23 @@ type proxy struct {
 func (x *proxy) Run(c *across.Call) *across.Reply {
 	ev := x.ev
 	r := ev.ServePart(c)
-	if c.Strict && r.Failed == nil && !r.Withdrawn {
-		if err := ev.prepare(); err != nil {
-			r.Failed = err.(*event.AbortError)
-		} else {
+	if r.Failed != nil || r.Withdrawn {
+		return r
+	}
+	var err error
+	switch {
+	case c.Votes && r.Wrote:
+		err = x.write()
+		r.Voted = err == nil
+	case c.Votes:
+		r.Voted = x.confirm() == nil
+	case c.Strict:
+		if err = ev.prepare(); err == nil {
 			ev.prep.drop()
 		}
+	}
+	if abort, ok := err.(*event.AbortError); ok {
+		r.Failed = abort
 	}
 	return r
 }
@@ -53,13 +64,23 @@ func (ev *Event) doubtKey(w *row.Writer) {
 }
 
 // Write implements across.Proxy.
-func (x *proxy) Write() bool {
+func (x *proxy) Write() bool { return x.write() == nil }
+
+// write is Write. It fails if what the attempt has written cannot be stored, or the store has failed.
+func (x *proxy) write() error {
 	ev := x.ev
+	if x.row { // of an answer that has asked for more since
+		ev.prep.drop()
+		if x.over != nil {
+			x.over()
+			x.over = nil
+		}
+	}
 	d := ev.sys.durable
 	changes := &store.Recording{}
 	ev.preparation().rows().Into(changes)
-	if ev.prepare() != nil {
-		return false
+	if err := ev.prepare(); err != nil {
+		return err
 	}
 	x.changes = changes.Bytes()
 	if len(ev.Deletes) > 0 {
@@ -76,18 +97,24 @@ func (x *proxy) Write() bool {
 	return x.seen(d.WaitOwn(pos))
 }
 
-// seen returns whether what the part has seen is durable, when all that events before it have printed is out.
-func (x *proxy) seen(err error) bool {
+// seen returns, if what the part has seen is durable, when all that events before it have printed is out.
+func (x *proxy) seen(err error) error {
 	if err == nil {
 		x.ev.sys.output.FlushAll()
 	}
-	return err == nil
+	return err
 }
 
 // Confirm implements across.Proxy.
-func (x *proxy) Confirm() bool {
+func (x *proxy) Confirm(keep bool) bool {
+	if !keep { // of an event that aborts
+		x.Undo()
+	}
+	return x.confirm() == nil
+}
+
+func (x *proxy) confirm() error {
 	ev := x.ev
-	ev.Undo() // of an event that aborts
 	return x.seen(ev.sys.durable.Wait(max(ev.maxPos, ev.Root.MaxPos)))
 }
 
@@ -98,11 +125,12 @@ func (x *proxy) Undo() {
 	if !x.row {
 		return
 	}
+	x.row = false
 	ev.prep.drop()
 	w := row.Writer{Store: ev.sys.durable.Store}
 	ev.doubtKey(&w)
 	w.Delete()
-	ev.sys.durable.Journal.Append(w.Take())
+	ev.maxPos = max(ev.maxPos, ev.sys.durable.Journal.Append(w.Take()))
 }
 
 // Apply implements across.Proxy.

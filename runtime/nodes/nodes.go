@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
@@ -26,6 +27,8 @@ type Config struct {
 	Partitions int // at least one for each store
 	// Spread has new actors go to any store.
 	Spread bool
+	// Delay is how long messages are under way, in a system that is not scheduled.
+	Delay time.Duration
 	// Fatal is told why a store has failed, unless it has crashed.
 	Fatal func(error)
 
@@ -339,7 +342,9 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 		target.sys.Across().Receive(n.from.id, session, m) // sys does not change any more
 		c.flying.Add(-1)
 	}
-	if l.ready[to] {
+	if l.ready[to] && c.cfg.Delay > 0 && target != n.from {
+		time.AfterFunc(c.cfg.Delay, func() { c.workers.Run(deliver) })
+	} else if l.ready[to] {
 		c.workers.Run(deliver)
 	} else {
 		l.early[to] = append(l.early[to], deliver)

@@ -284,10 +284,10 @@ func findAway(list []member, h *Handle) *member {
 }
 
 // StartPart makes the attempt the part that an attempt of another store's event has in this one. It has no target; Effects are those of the event's
-// method. Its code runs in several goroutines. Without a place, 0, the part is one of an unordered attempt. refused is called, under the mutex of the attempt, when a queue has refused it.
-func (a *Attempt) StartPart(place uint64, wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
+// method. Its code runs in several goroutines. turn is its place, or its number if it is unordered. refused is called, under the mutex of the attempt, when a queue has refused it.
+func (a *Attempt) StartPart(turn uint64, wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
 	a.Start()
-	a.Number, a.parallel, a.refused, a.turn, a.unordered = 1, true, refused, place, place == 0
+	a.Number, a.parallel, a.refused, a.turn = 1, true, refused, turn
 	a.moves = a.Host.Graph.Moves()
 	for _, w := range wanted {
 		if w.Actor.IsWholePartition() {
@@ -342,7 +342,6 @@ func (a *Attempt) takeFree(h *Handle) {
 // is made before that.
 func (a *Attempt) RestorePart(held []*Handle) {
 	a.StartPart(0, nil, nil, nil)
-	a.unordered = false // it asks for nothing more
 	for _, h := range held {
 		a.takeFree(h)
 	}

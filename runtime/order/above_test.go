@@ -27,7 +27,7 @@ type stores struct {
 		place uint64
 	}
 	events, ended, withdrawn, wide, lost, grown, further atomic.Int64
-	unordered, alone                                     atomic.Int64 // parts of unordered attempts, and events that have ended as one
+	unordered, alone, numbers                            atomic.Int64 // parts of unordered attempts, and events that have ended as one
 	anyOrder                                             bool         // planted: stores take their parts as these come
 	failed                                               atomic.Bool
 }
@@ -125,7 +125,7 @@ func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) error {
 		w.top.Lock()
 		defer w.top.Unlock()
 		w.top.place++
-		own, place := w.number(h.id), w.top.place
+		own, place := w.number(h.id), Ordered|w.top.place
 		w.post(func() { h.take(own, func() { a.Take(token, place) }) })
 		for _, p := range parts {
 			n := w.number(p.Store)
@@ -143,14 +143,18 @@ func (w *stores) number(s event.StoreID) uint64 {
 
 // reach gets an attempt that has entered a part in one more store, and reports whether it does.
 func (w *stores) reach(a *Attempt, token uint32, s event.StoreID) bool {
-	if a.hasPart(s) && (a.turn != 0 || slices.Contains(a.places, s)) {
+	if a.hasPart(s) && (a.turn >= Ordered || slices.Contains(a.places, s)) {
 		return true
 	}
-	if rand.IntN(4) == 0 || !a.mayGrow() && !a.GoOut() {
+	if rand.IntN(4) == 0 || a.turn == 0 && !a.MayGoOut() {
 		return false
 	}
-	if a.unordered {
-		w.post(func() { w.hosts[s].begin(a, token, 0, 0, nil, func() {}) })
+	if a.turn == 0 {
+		a.GoOut(uint64(w.numbers.Add(1)))
+	}
+	if a.unordered() {
+		turn := a.turn
+		w.post(func() { w.hosts[s].begin(a, token, 0, turn, nil, func() {}) })
 		w.unordered.Add(1)
 		a.AddPlace(s)
 		return true
@@ -358,7 +362,7 @@ func (h *storeHost) run(a *Attempt, list []access, effects *Effects) {
 		if ok {
 			if a.IsWide() {
 				w.wide.Add(1)
-				if a.unordered {
+				if a.unordered() {
 					w.alone.Add(1)
 				}
 				a.Ended()

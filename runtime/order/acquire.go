@@ -37,7 +37,7 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 			if h.Is(Deleted) { // while the attempt waited; that is final
 				return waited
 			}
-			if a.mayGrow() && d.At != h {
+			if a.turn != 0 && d.At != h {
 				grown, behind := a.grow(h, max(mode, Read))
 				if grown {
 					return waited
@@ -60,7 +60,7 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 			if a.refusal.Kind != 0 { // before the event has come here: nothing would wake it
 				break
 			}
-			if a.unordered {
+			if a.unordered() {
 				panic(Withdrawal{claim: member{h: h, mode: mode}})
 			}
 			waited = true

@@ -78,10 +78,8 @@ type Attempt struct {
 	places  []event.StoreID // in which earlier attempts have missed something
 	known   int             // so many of members.away come from the target and the arguments
 	grown   []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
-	turn    uint64          // its place in the order of all attempts over several stores; 0: it has none
-	// unordered: it has gone to other stores without a place in their order. See grow.go.
-	unordered bool
-	ended     bool // see Ended
+	turn    uint64          // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
+	ended   bool            // see Ended
 	// followers are called when it has released what it has.
 	followers []func()
 
@@ -235,7 +233,7 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 // Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,
 // which the caller may know. Otherwise the event would be withdrawn for ever.
 func (a *Attempt) withdraw(m member, changed bool) {
-	changed = changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken() || a.unordered
+	changed = changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken() || a.unordered()
 	a.met = a.met || a.wide || m.h != nil && m.h.Is(Elsewhere)
 	a.LeaveAbove()
 	more := a.need(m)
@@ -246,8 +244,10 @@ func (a *Attempt) withdraw(m member, changed bool) {
 	for i := range a.narrowed.members {
 		more = a.claim(a.narrowed.members[i]) || more
 	}
-	for i := range a.narrowed.away {
-		more = a.needPlace(a.narrowed.away[i]) || more
+	if a.met { // else the next attempt may go out, too
+		for i := range a.narrowed.away {
+			more = a.needPlace(a.narrowed.away[i]) || more
+		}
 	}
 	for _, m := range a.extra {
 		more = a.claim(m) || more

@@ -137,7 +137,7 @@ func (a *Attempt) await() bool {
 // Release drops everything the attempt holds or waits for (protocol rule 7).
 func (a *Attempt) Release(withdrawn bool) {
 	if len(a.entries) == 0 {
-		if a.mayGrow() {
+		if a.turn != 0 {
 			a.released()
 		}
 		return
@@ -152,7 +152,7 @@ func (a *Attempt) Release(withdrawn bool) {
 	}
 	clear(a.entries)
 	a.entries, a.queued = a.entries[:0], 0
-	if a.mayGrow() {
+	if a.turn != 0 {
 		a.released()
 	}
 }

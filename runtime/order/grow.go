@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
@@ -19,9 +20,10 @@ import (
 // Before it tries again it may wait for attempts over several stores that are before it by the numbers of TOP, as all others that wait do. It may also wait for those
 // whose code has ended, which ask for no lock any more, and are being decided. For any other it is withdrawn.
 //
-// An attempt that has entered in its own store alone may go to other stores by a call, without a place in their order: it is unordered. From then
-// on it waits for no lock in any store, and for no attempt whose code has not ended: it takes what is free, or is withdrawn, and the next attempt enters by TOP. What waits
-// for nothing is on no circle of those that wait. So an event that meets no other one costs no message to store 0.
+// An attempt that has entered in its own store alone may go to other stores by a call, without a place that TOP has given: it is unordered. It has a number
+// below all those of TOP, from its home. From then on it waits in no queue, in any store: it takes what is free, waits for what is before it as all others that wait, or is withdrawn, and
+// the next attempt enters by TOP. So it waits for unordered attempts with smaller numbers alone, which wait for such alone, and is on no circle. An event that meets no other one costs no
+// message to store 0.
 
 // growDepthMax bounds how far below its root an actor is taken so: all nodes between are latched.
 const growDepthMax = 64
@@ -107,22 +109,26 @@ func (a *Attempt) Ended() {
 	a.ended = true
 }
 
-// mayFollow reports whether an attempt with a place in the order, or an unordered one, which has place 0, may wait for id, which is of a.
-func (a *Attempt) mayFollow(id lockID, place uint64) bool {
+// mayFollow reports whether an attempt with a turn may wait for id, which is of a.
+func (a *Attempt) mayFollow(id lockID, turn uint64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.mayGrow() && a.home.ID() == id && (a.ended || a.turn < place)
+	return a.turn != 0 && a.home.ID() == id && (a.ended || a.turn < turn)
 }
 
-// mayGrow reports whether the attempt may take what it has not entered with.
-func (a *Attempt) mayGrow() bool { return a.turn != 0 || a.unordered }
+// Ordered is the bit that the numbers of TOP have, and no others.
+const Ordered = 1 << 63
 
-// GoOut has the attempt, which has entered in its own store alone, go to others without a place in their order. It fails if the event is to enter by
-// TOP. No other goroutine runs code of the event.
-func (a *Attempt) GoOut() bool {
-	if a.byTop {
-		return false
-	}
+// unordered reports whether the attempt has gone to other stores without a place that TOP has given. Caller holds mu, or is the event's own goroutine.
+func (a *Attempt) unordered() bool { return a.turn != 0 && a.turn < Ordered }
+
+// MayGoOut reports whether the attempt may go to other stores without a place there.
+func (a *Attempt) MayGoOut() bool { return !a.byTop }
+
+// GoOut has the attempt, which has entered in its own store alone, go to others without a place there. No other goroutine runs code of the event.
+func (a *Attempt) GoOut(number uint64) {
+	// Invariant: what is unordered is before all that TOP has numbered.
+	assert.That(number != 0 && number < Ordered && !a.byTop && a.turn == 0, "order: event %v goes out with number %d", a.ID, number)
 	if a.across == nil {
 		a.across = &across{}
 	}
@@ -130,8 +136,7 @@ func (a *Attempt) GoOut() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.across.broken, a.across.claim = false, member{}
-	a.wide, a.unordered = true, true
-	return true
+	a.wide, a.turn = true, number
 }
 
 // follow waits until o has released what it has. It returns false if a was stopped before.
@@ -140,7 +145,7 @@ func (a *Attempt) follow(o lockID) bool {
 	a.Host.scheduler.Yield()
 	e := o.Event
 	e.mu.Lock()
-	if !e.mayGrow() || e.home.ID() != o {
+	if e.turn == 0 || e.home.ID() != o {
 		e.mu.Unlock()
 		return true
 	}
@@ -152,7 +157,7 @@ func (a *Attempt) follow(o lockID) bool {
 // released wakes what follows the attempt, which has released what it has.
 func (a *Attempt) released() {
 	a.mu.Lock()
-	a.turn, a.unordered, a.ended = 0, false, false
+	a.turn, a.ended = 0, false
 	list := a.followers
 	a.followers = nil
 	a.mu.Unlock()
@@ -173,6 +178,13 @@ func (a *Attempt) TakeGrown() (list []Wanted) {
 	}
 	a.grown = nil
 	return list
+}
+
+// Grew returns how many locks the attempt has taken beyond what it has entered with, as far as its home knows.
+func (a *Attempt) Grew() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.grown)
 }
 
 // Grown notes what parts of the attempt have taken: if the attempt is withdrawn, the next one enters with that.

@@ -19,8 +19,10 @@ const (
 	byTopMin = 4
 	byTopMax = 1024
 
-	// If that are so many, an event enters with all that lies below a target in another store.
+	// If that are so many, and an event has taken so many actors one by one, the next ones enter with all that lies below a target in another store. Such
+	// a hold keeps out all that are unordered.
 	byTopCrowded = 8
+	grownCrowded = 8
 
 	// A store is forgotten when so many events in a row have not called it.
 	hintMissesMax = 8
@@ -38,8 +40,9 @@ type hints struct {
 type hint struct {
 	method *Effects
 	stores []hinted
-	span   int // so many events enter by TOP
-	left   int // of these
+	span   int  // so many events enter by TOP
+	left   int  // of these
+	many   bool // actors are taken one by one
 }
 
 type hinted struct {
@@ -62,7 +65,7 @@ func (a *Attempt) hint() bool {
 	}
 	if i := find(list, a.Effects); i >= 0 && (a.met || list[i].left > 0) {
 		h := &list[i]
-		a.crowded = h.span >= byTopCrowded
+		a.crowded = h.many && h.span >= byTopCrowded
 		if !a.met {
 			a.byTop = true
 			h.left--
@@ -113,6 +116,9 @@ func (a *Attempt) Learn(called func(event.StoreID) bool) {
 		if a.met && h.left == 0 {
 			h.span = min(max(2*h.span, byTopMin), byTopMax)
 			h.left = h.span
+		}
+		if !a.crowded {
+			h.many = a.Grew() >= grownCrowded
 		}
 		a.learnStores(h, called)
 	}
