@@ -22,6 +22,7 @@ type durable struct {
 	seq         store.Numbers
 	sessions    outbox.Sessions[*client]
 	keyed       outbox.Keyed
+	ends        outbox.Ends
 	dead        outbox.DeadLetters
 	archive     archive.Live
 	found       Restored
@@ -52,6 +53,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
 	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
 		At: func(place string) { at(place, kindSession) }})
+	d.ends = outbox.Ends{Store: d.Store, Append: d.Journal.Append, Partition: s.doubts}
 	d.archive.Store, d.archive.Clock, d.archive.Overrides = d.Store, s.clock, s.overrides
 	s.openOutput(d)
 	return d, nil
