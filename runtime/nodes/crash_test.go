@@ -98,6 +98,7 @@ const (
 	faultLater    = 5 * time.Millisecond // by then payments that come later have come, and no ticker has ticked
 	faultTicks    = 5 * time.Millisecond // and by then they have
 	faultTroubles = 4
+	faultLate     = 200 // audits when it is calm: then nothing goes on any more if a request is not answered, and the scheduler says so
 )
 
 // request is one of a client.
@@ -426,26 +427,39 @@ func (f *faulty) trouble() {
 			f.c.Cut(id, other)
 			continue
 		}
-		f.note("store %d crashes", id)
-		f.saw.crashes++
-		err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
-			old := e.(*slow)
-			old.crashed = why
-			old.Fail(why)
-			f.pause(1 << f.r.IntN(8)) // a store that has failed runs on for a while
-			return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
-		})
-		if err != nil {
-			f.fail("%v", err)
+		f.crash(id)
+		down := []event.StoreID{id}
+		if f.r.IntN(4) == 0 {
+			f.pause(1 << f.r.IntN(8))
+			down = append(down, (id+1+event.StoreID(f.r.IntN(faultStores-1)))%faultStores)
+			f.crash(down[1])
 		}
-		f.pause(1 << f.r.IntN(10)) // often it starts at once
-		if err := f.c.Restart(id); err != nil {
-			f.fail("store %d does not start: %v", id, err)
+		for _, id := range down {
+			f.pause(1 << f.r.IntN(10)) // often it starts at once
+			if err := f.c.Restart(id); err != nil {
+				f.fail("store %d does not start: %v", id, err)
+			}
+			f.note("store %d starts", id)
 		}
-		f.note("store %d starts", id)
 	}
 	f.calm = true
 	f.note("it is calm")
+}
+
+// crash has a store crash.
+func (f *faulty) crash(id event.StoreID) {
+	f.note("store %d crashes", id)
+	f.saw.crashes++
+	err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
+		old := e.(*slow)
+		old.crashed = why
+		old.Fail(why)
+		f.pause(1 << f.r.IntN(8)) // a store that has failed runs on for a while
+		return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
+	})
+	if err != nil {
+		f.fail("%v", err)
+	}
 }
 
 // run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.
@@ -464,7 +478,10 @@ func (f *faulty) run() {
 	}
 	f.task(f.trouble)
 	f.task(func() {
-		for !f.calm || f.asking > 0 {
+		for late := 0; !f.calm || f.asking > 0 && late < faultLate; {
+			if f.calm {
+				late++
+			}
 			f.audit(event.StoreID(f.r.IntN(faultStores)))
 			f.pause(60)
 		}
