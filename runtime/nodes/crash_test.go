@@ -98,6 +98,7 @@ const (
 	faultLater    = 5 * time.Millisecond // by then payments that come later have come, and no ticker has ticked
 	faultTicks    = 5 * time.Millisecond // and by then they have
 	faultTroubles = 4
+	faultCuts     = 5   // of one trouble, at most
 	faultLate     = 200 // audits when it is calm: then nothing goes on any more if a request is not answered, and the scheduler says so
 )
 
@@ -421,10 +422,14 @@ func (f *faulty) trouble() {
 		f.pause(400)
 		id := event.StoreID(f.r.IntN(faultStores))
 		if f.r.IntN(3) == 0 {
-			other := (id + 1) % faultStores
-			f.note("the session between %d and %d ends", id, other)
-			f.saw.cuts++
-			f.c.Cut(id, other)
+			for range 1 + f.r.IntN(faultCuts) {
+				id = event.StoreID(f.r.IntN(faultStores))
+				other := (id + 1) % faultStores
+				f.note("the session between %d and %d ends", id, other)
+				f.saw.cuts++
+				f.c.Cut(id, other)
+				f.pause(100)
+			}
 			continue
 		}
 		f.crash(id)
