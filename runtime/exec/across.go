@@ -310,7 +310,7 @@ func (s *System) tellEnd(first event.EventID, pos store.Position, printed uint64
 		}
 		s.output.Flush(printed)
 		d.ends.Tell(first, func(to event.StoreID, o *event.Outcome) bool {
-			sig, _ := d.signatures.Known(o.Signature)
+			sig := d.signatures.Of(o.Signature)
 			end := &across.End{First: first, Kind: o.Kind, Data: o.Data, Class: sig.Class, Method: sig.Method, Text: sig.Text}
 			return s.across.Ask(to, across.Question{End: end}).End == nil // else this store has ended
 		})

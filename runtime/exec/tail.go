@@ -39,8 +39,8 @@ type tailStep struct {
 // its step.
 type chain struct {
 	sys   *System
-	is    event.Chain
-	args  order.Args // of the first step: they take the result
+	is    event.Chain // as all stores know it
+	args  order.Args  // of the first step: they take the result
 	keeps *order.Keep
 
 	cancel  *order.Cancellation // of the event that began it

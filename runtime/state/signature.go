@@ -58,16 +58,15 @@ func (s *Signatures[M]) Number(m M) uint32 {
 // Result returns the number for an outcome of m: 0 if it belongs to no class.
 func (s *Signatures[M]) Result(m M) uint32 { return s.numbers[m] }
 
-// Known returns the signature of an outcome by its number, the zero one for 0, and NumberOf is the reverse; false: it is not in the schema.
-func (s *Signatures[M]) Known(number uint32) (sig store.Signature, ok bool) {
-	old := s.stored[number]
-	if old == nil {
-		return sig, number == 0
+// Of returns the signature of an outcome, by its number: the zero one if it belongs to no class.
+func (s *Signatures[M]) Of(number uint32) store.Signature {
+	if old := s.stored[number]; old != nil {
+		return old.Signature
 	}
-	return old.Signature, true
+	return store.Signature{}
 }
 
-// NumberOf returns the number of a signature of an outcome, which another store has told.
+// NumberOf returns the number of a signature that Of has returned in another store; false: this store has never had it.
 func (s *Signatures[M]) NumberOf(class, method, text string) (number uint32, ok bool) {
 	for n, old := range s.stored {
 		if s := old.Signature; s.Class == class && s.Method == method && s.Text == text {
