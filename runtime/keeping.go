@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -157,8 +157,8 @@ func describeRestored(r Restored) string {
 	}{{r.Actors, "actor"}, {r.SubEvents, "sub-event"}, {r.Continuations, "tail call"}, {r.Timers, "timer"}} {
 		total += part.n
 		switch {
-		case part.n > exec.RestoredMax && part.noun == "actor":
-			parts = append(parts, fmt.Sprintf("more than %d actors", exec.RestoredMax))
+		case part.n > state.RestoredMax && part.noun == "actor":
+			parts = append(parts, fmt.Sprintf("more than %d actors", state.RestoredMax))
 		case part.n > 0:
 			parts = append(parts, plural(uint64(part.n), part.noun))
 		}

@@ -198,7 +198,7 @@ func AllClientClasses(p *Package) (list []*ClientClass) {
 }
 
 // Restored counts what a system has found in its store.
-type Restored = exec.Restored
+type Restored = state.Restored
 
 // Pending is the result of an event that a client issued and may await.
 type Pending[T any] struct {

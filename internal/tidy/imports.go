@@ -72,7 +72,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/state/inspection", "runtime/event runtime/jsoncodec runtime/row runtime/state/archive runtime/store internal/bytejson"},
 	{"runtime/undo", "runtime/order runtime/table runtime/value"},
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
-	{"runtime/activation", "runtime/across runtime/callpath runtime/codec runtime/event runtime/history runtime/order runtime/outbox runtime/sched runtime/span runtime/state runtime/store runtime/trace runtime/undo runtime/value"},
+	{"runtime/activation", "runtime/across runtime/callpath runtime/codec runtime/event runtime/history runtime/order runtime/outbox runtime/row runtime/sched runtime/span runtime/state runtime/store runtime/trace runtime/undo runtime/value"},
 	{"runtime/exec", "dominator runtime/across runtime/activation runtime/callpath runtime/codec runtime/commit runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/span runtime/state runtime/state/archive runtime/store runtime/trace runtime/value runtime/watch internal/bytejson"},
 	{"runtime", "runtime/across runtime/activation runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/jsoncodec runtime/order runtime/outbox runtime/sched runtime/settings runtime/snapshot runtime/span runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
 	{"runtime/nodes", "runtime runtime/across runtime/event runtime/exec runtime/sched runtime/store runtime/store/memengine"},

@@ -33,13 +33,13 @@ const (
 	Returned
 	// Commit is between the machines of package commit. Fields: Commit, Claim.
 	Commit
-	// Ask is a question outside of events. Fields: Number, which names it, Question: Lines and Number, or Kept, or Class and Name, or Actor.
+	// Ask is a question outside of events. Fields: Number, which names it, Question: Lines and Number, or Kept, or Class and Name, or Actor, or End.
 	Ask
 	// Answer answers it. Fields: Number, Question: Class, Actor, Label, First.
 	Answer
 	// Let says what becomes of callbacks that the addressee holds. Fields: Number, Yes: they run.
 	Let
-	// Ended is how a chain has ended that an event of the addressee has begun. Fields: Chain, Reply: Failed or Result.
+	// Ended is how a chain has ended for which a client of the addressee waits. Fields: Chain, Reply: Failed or Result.
 	Ended
 	// Missed: store 0 has lost the session with a store, and with it perhaps parts that this has not taken yet, or has none with it. Fields: Home, the store.
 	Missed
@@ -56,8 +56,8 @@ type Message struct {
 	Home     event.StoreID
 	Method   string // of the event, as Local names it
 	Number   uint64
-	Place    uint64 // of an attempt among all, in any start of store 0
-	Chain    Chain  // of an Order, a Take or a Visited: that the event is a step of
+	Place    uint64      // of an attempt among all, in any start of store 0
+	Chain    event.Chain // of an Order, a Take or a Visited: that the event is a step of, or would begin
 	Parts    []order.Part
 	Wanted   []order.Wanted
 	Call     *Call
@@ -65,13 +65,6 @@ type Message struct {
 	Commit   commit.Message
 	Claim    order.Wanted // a part was dropped that did not cover this actor
 	Question *Question
-}
-
-// Chain is the chain of tail calls that an event belongs to, or would begin.
-type Chain struct {
-	First event.EventID
-	Store event.StoreID // that waits for the end
-	Waits bool          // it does
 }
 
 // Call is a call of a method of an actor.
@@ -127,7 +120,7 @@ type Line struct {
 	Args   []byte
 }
 
-// Question is about an actor, and then its answer; or it has callbacks held.
+// Question is about an actor, and then its answer; or it has callbacks held, or the end of a chain taken.
 type Question struct {
 	// Lines are callbacks for clients of the addressee: they get their places, and wait for a Let with the Number.
 	Lines  []Line
@@ -141,4 +134,15 @@ type Question struct {
 	Actor event.ActorID
 	Label string        // as order.Handle.Label
 	First event.ActorID // of all actors of its name; Actor, if it has none
+	// End is the outcome of a request of the addressee: the answer comes when that has it, durably.
+	End *End
+}
+
+// End is how a chain has ended that is for a request of another store.
+type End struct {
+	First event.EventID // of the chain
+	Kind  event.OutcomeKind
+	Data  []byte
+	// Class, Method and Text are the signature of a result, for which each store has a number of its own.
+	Class, Method, Text string
 }

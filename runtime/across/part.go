@@ -28,7 +28,7 @@ type Part struct {
 	s       *Store
 	name    commit.Name
 	home    event.StoreID
-	Chain   Chain // that the event is a step of, or would begin
+	Chain   event.Chain // that the event is a step of, or would begin
 	proxy   Proxy
 	attempt *order.Attempt
 	token   uint32
@@ -73,7 +73,7 @@ func (s *Store) begin(m *Message) {
 
 // RestorePart is [RESTORE], of what was prepared here in an earlier start. open returns what carries it out, with an attempt that holds its locks.
 // No attempt is made before that, and there is no session yet.
-func (s *Store) RestorePart(name commit.Name, home event.StoreID, chain Chain, open func(*Part) (Proxy, *order.Attempt)) {
+func (s *Store) RestorePart(name commit.Name, home event.StoreID, chain event.Chain, open func(*Part) (Proxy, *order.Attempt)) {
 	p := &Part{s: s, name: name, home: home, Chain: chain}
 	p.proxy, p.attempt = open(p)
 	p.token = p.attempt.Token()

@@ -213,7 +213,7 @@ func (s *Store) Let(to event.StoreID, number uint64, yes bool) {
 	s.tell(to, &Message{Kind: Let, Number: number, Yes: yes})
 }
 
-// EndChain tells the store that waits for it how a chain has ended.
-func (s *Store) EndChain(c Chain, r *Reply) {
+// EndChain tells the store that waits for it how a chain has ended, for a client.
+func (s *Store) EndChain(c event.Chain, r *Reply) {
 	s.tell(c.Store, &Message{Kind: Ended, Chain: c, Reply: r})
 }

@@ -25,16 +25,17 @@ type Config struct {
 // Local is the system of the store.
 type Local interface {
 	// Method names the method of an attempt, as NewPart understands it, and the chain that its event is a step of.
-	Method(a *order.Attempt) (method string, c Chain)
-	// EndChain takes the end of a chain.
-	EndChain(Chain, *Reply)
+	Method(a *order.Attempt) (method string, c event.Chain)
+	// EndChain takes the end of a chain for which a client waits.
+	EndChain(event.Chain, *Reply)
 	// Lost says that the session with a store has ended, or that another one begins: nothing comes any more that was under way.
 	Lost(event.StoreID)
 	// NewPart returns what runs the code of a part, with an attempt that has not been started; Handle finds its actors.
 	NewPart(p *Part, method string) (Proxy, *order.Attempt)
 	// Handle returns the handle of an actor of the store, attached.
 	Handle(event.ActorID) *order.Handle
-	// Answer answers a question, in place. It may wait. False says that the store has failed, and cannot answer.
+	// Answer answers a question, in place. It may wait. False says that it cannot, as the store has failed or is of another version: the question
+	// comes again in the next session.
 	Answer(*Question) bool
 	// Let says what becomes of callbacks that another store has had held. They may have been dropped.
 	Let(HeldID, bool)

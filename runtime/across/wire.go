@@ -17,7 +17,7 @@ import (
 // is its length and then its elements. So there is one form of each message, and what is read is what was written: anything else is refused.
 //
 // Nothing here is kept in a store: stores that talk to each other have to be of one version, or the newer one has to write the older form.
-const wireVersion = 1
+const wireVersion = 2
 
 // set is a set of fields. Each struct has its own bits.
 type set uint32
@@ -68,7 +68,7 @@ func in(field set, has bool) set {
 // has returns the fields of m that are set.
 func (m *Message) has() set {
 	return in(inMessageYes, m.Yes) | in(inMessageName, m.Name != commit.Name{}) | in(inMessageHome, m.Home != 0) | in(inMessageMethod, m.Method != "") |
-		in(inMessageNumber, m.Number != 0) | in(inMessagePlace, m.Place != 0) | in(inMessageChain, m.Chain != Chain{}) | in(inMessageParts, len(m.Parts) > 0) | in(inMessageWanted, len(m.Wanted) > 0) |
+		in(inMessageNumber, m.Number != 0) | in(inMessagePlace, m.Place != 0) | in(inMessageChain, m.Chain != event.Chain{}) | in(inMessageParts, len(m.Parts) > 0) | in(inMessageWanted, len(m.Wanted) > 0) |
 		in(inMessageCall, m.Call != nil) | in(inMessageReply, m.Reply != nil) | in(inMessageCommit, m.Commit != commit.Message{}) |
 		in(inMessageClaim, claims(m.Claim) != nil) | in(inMessageQuestion, m.Question != nil)
 }
@@ -101,7 +101,7 @@ func (m *Message) Append(b []byte) []byte {
 	if f&inMessageChain != 0 {
 		putEvent(&e, m.Chain.First)
 		e.Uint(uint64(m.Chain.Store))
-		e.Bool(m.Chain.Waits)
+		e.Uint(uint64(m.Chain.Waits))
 	}
 	if f&inMessageParts != 0 {
 		e.Uint(uint64(len(m.Parts)))
@@ -175,7 +175,7 @@ func (m *Message) get(d *codec.Decoder) {
 		m.Number = d.Uint()
 	}
 	if f&inMessageChain != 0 {
-		m.Chain = Chain{First: getEvent(d), Store: codec.GetUint[event.StoreID](d), Waits: d.Bool()}
+		m.Chain = event.Chain{First: getEvent(d), Store: codec.GetUint[event.StoreID](d), Waits: event.Waiter(d.Enum(uint64(event.RequestWaits) + 1))}
 	}
 	if f&inMessageParts != 0 {
 		m.Parts = list(d, func(d *codec.Decoder) order.Part {

@@ -3,6 +3,7 @@ package across
 import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // Fields of a Call that it may lack.
@@ -212,6 +213,7 @@ const (
 	askKept
 	askName
 	askActor
+	askEnd
 	askForms
 	answer
 )
@@ -226,6 +228,7 @@ const (
 	inQuestionActor
 	inQuestionLabel
 	inQuestionFirst
+	inQuestionEnd
 )
 
 var questions = [...]set{
@@ -233,12 +236,14 @@ var questions = [...]set{
 	askKept:  inQuestionKept,
 	askName:  inQuestionClass | inQuestionName,
 	askActor: inQuestionActor,
+	askEnd:   inQuestionEnd,
 	answer:   inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst,
 }
 
 func (q *Question) has() set {
 	return in(inQuestionLines, len(q.Lines) > 0) | in(inQuestionNumber, q.Number != 0) | in(inQuestionKept, !q.Kept.IsNull()) | in(inQuestionClass, q.Class != "") |
-		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull())
+		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull()) |
+		in(inQuestionEnd, q.End != nil)
 }
 
 func (q *Question) put(e *codec.Encoder, kind Kind) {
@@ -276,6 +281,9 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	if f&inQuestionFirst != 0 {
 		putActor(e, q.First)
 	}
+	if f&inQuestionEnd != 0 {
+		q.End.put(e)
+	}
 }
 
 // form returns what is asked.
@@ -287,6 +295,8 @@ func (q *Question) form() int {
 		return askKept
 	case !q.Actor.IsNull():
 		return askActor
+	case q.End != nil:
+		return askEnd
 	}
 	return askName
 }
@@ -321,6 +331,22 @@ func getQuestion(d *codec.Decoder, kind Kind) *Question {
 	if f&inQuestionFirst != 0 {
 		q.First = getActor(d)
 	}
+	if f&inQuestionEnd != 0 {
+		q.End = getEnd(d)
+	}
 	given(d, kind != Ask || q.form() == form, "field of a question")
 	return q
+}
+
+func (x *End) put(e *codec.Encoder) {
+	putEvent(e, x.First)
+	e.Uint(uint64(x.Kind))
+	e.Blob(x.Data)
+	e.String(x.Class)
+	e.String(x.Method)
+	e.String(x.Text)
+}
+
+func getEnd(d *codec.Decoder) *End {
+	return &End{First: getEvent(d), Kind: event.OutcomeKind(d.Enum(uint64(event.Fault) + 1)), Data: d.Blob(), Class: d.String(), Method: d.String(), Text: d.String()}
 }

@@ -46,8 +46,8 @@ var (
 	parts = rapid.Custom(func(t *rapid.T) order.Part {
 		return order.Part{Store: stores.Draw(t, "store"), Wanted: several(t, wanted)}
 	})
-	chains = rapid.Custom(func(t *rapid.T) Chain {
-		return Chain{First: events.Draw(t, "first"), Store: stores.Draw(t, "store"), Waits: flags.Draw(t, "waits")}
+	chains = rapid.Custom(func(t *rapid.T) event.Chain {
+		return event.Chain{First: events.Draw(t, "first"), Store: stores.Draw(t, "store"), Waits: event.Waiter(rapid.IntRange(0, int(event.RequestWaits)).Draw(t, "waits"))}
 	})
 	runs = rapid.Custom(func(t *rapid.T) Run {
 		return Run{Depth: rapid.Int().Draw(t, "depth"), Fuel: rapid.Int64().Draw(t, "fuel"), Random: rapid.Uint64().Draw(t, "random"), Now: rapid.Int64().Draw(t, "now")}
@@ -122,6 +122,9 @@ var (
 			return &Question{Kept: actors.Draw(t, "kept")}
 		case askActor:
 			return &Question{Actor: actors.Draw(t, "actor")}
+		case askEnd:
+			return &Question{End: &End{First: events.Draw(t, "first"), Kind: event.OutcomeKind(rapid.IntRange(0, int(event.Fault)).Draw(t, "kind")),
+				Data: contents.Draw(t, "data"), Class: texts.Draw(t, "class"), Method: texts.Draw(t, "method"), Text: texts.Draw(t, "text")}}
 		}
 		return &Question{Class: texts.Draw(t, "class"), Name: texts.Draw(t, "name")}
 	})
@@ -198,7 +201,7 @@ type one struct {
 func samples() []one {
 	bank, account := event.NamedActor("bank.Bank", "main", 0, event.Partitions), event.SerialActor(3, event.OfStore(1, 5))
 	name := commit.Name{Event: event.EventID{Origin: event.OfStore(1, 2), Seq: 7}, Number: event.OfStore(1, 1<<30+9)}
-	chain := Chain{First: name.Event, Store: 1, Waits: true}
+	chain := event.Chain{First: name.Event, Store: 1, Waits: event.ClientWaits}
 	claim := order.Wanted{Actor: account, Mode: order.Read, Tree: true}
 	run := Run{Depth: 2, Fuel: 1_000_000, Random: 1 << 63, Now: 1_000_000_000}
 	lines := []Line{{Text: "hello", Issuer: account}, {Log: true, Text: "note", Issuer: account},
@@ -241,6 +244,7 @@ func samples() []one {
 		{"ask, kept", &Message{Kind: Ask, Number: 300, Question: &Question{Kept: account}}},
 		{"ask, name", &Message{Kind: Ask, Number: 300, Question: &Question{Class: "bank.Bank", Name: "main"}}},
 		{"ask, actor", &Message{Kind: Ask, Number: 300, Question: &Question{Actor: account}}},
+		{"ask, end", &Message{Kind: Ask, Number: 300, Question: &Question{End: &End{First: name.Event, Data: []byte{3}, Class: "bank.Bank", Method: "transfer", Text: "(int):int"}}}},
 		{"answer", &Message{Kind: Answer, Number: 300, Question: &Question{Class: "bank.Account", Actor: account, Label: "Account 3:5", First: bank}}},
 		{"let", &Message{Kind: Let, Number: 4, Yes: true}},
 		{"ended", &Message{Kind: Ended, Chain: chain, Reply: &Reply{Result: []byte{3}}}},
@@ -252,37 +256,38 @@ func samples() []one {
 
 // golden has the bytes of samples. Where they change, stores of two versions do not understand each other: then wireVersion changes, too.
 var golden = map[string]string{
-	"order":                "010181208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101020001139abbd2d9bfaaa5d4180402010381500300",
-	"turn":                 "010281208070819081808040ac02bc05",
-	"take":                 "010381208070819081808040011262616e6b2e42616e6b2e7472616e73666572ac028120807001010103815003bc05",
-	"taken":                "010481208070819081808040",
-	"called":               "010581208070819081808040000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
-	"called, with lines":   "0105812080708190818080400303fff7ffffffffffffff0100000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
-	"returned":             "01068120807081908180804087100480897a8080808080808080800180a8d6b90701030103815003",
-	"returned, with lines": "010681208070819081808040880903815003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
-	"returned, withdrawn":  "010681208070819081808040b0060103815003038150",
-	"returned, failed":     "01068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2200",
-	"returned, cancelled":  "01068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2201",
-	"returned, too much":   "01068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2202014c0a01770172",
-	"returned, a bug":      "01068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220303627567",
-	"returned, unknown":    "01068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220481208070046469736b",
-	"prepare":              "010701812080708190818080400100",
-	"vote":                 "010702812080708190818080400100",
-	"decision":             "010703812080708190818080400100",
-	"done":                 "0107048120807081908180804000",
-	"ask of a decision":    "0107058120807081908180804000",
-	"dropped":              "010706812080708190818080400103815003",
-	"ask, lines":           "0108ac0200010203815082300b53637265656e2e73686f7701018140",
-	"ask, kept":            "0108ac0201038150",
-	"ask, name":            "0108ac02020962616e6b2e42616e6b046d61696e",
-	"ask, actor":           "0108ac0203038150",
-	"answer":               "0109ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
-	"let":                  "010a0104",
-	"ended":                "010b812080700101040103",
-	"missed":               "010c02",
-	"called, to vote":      "010581208070819081808040080381501462616e6b2e4163636f756e742e6465706f7369740000000000",
-	"returned, voted":      "0106812080708190818080408120",
-	"visited":              "010d81208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
+	"order":                "020181208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101020001139abbd2d9bfaaa5d4180402010381500300",
+	"turn":                 "020281208070819081808040ac02bc05",
+	"take":                 "020381208070819081808040011262616e6b2e42616e6b2e7472616e73666572ac028120807001010103815003bc05",
+	"taken":                "020481208070819081808040",
+	"called":               "020581208070819081808040000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
+	"called, with lines":   "0205812080708190818080400303fff7ffffffffffffff0100000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
+	"returned":             "02068120807081908180804087100480897a8080808080808080800180a8d6b90701030103815003",
+	"returned, with lines": "020681208070819081808040880903815003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
+	"returned, withdrawn":  "020681208070819081808040b0060103815003038150",
+	"returned, failed":     "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2200",
+	"returned, cancelled":  "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2201",
+	"returned, too much":   "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2202014c0a01770172",
+	"returned, a bug":      "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220303627567",
+	"returned, unknown":    "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220481208070046469736b",
+	"prepare":              "020701812080708190818080400100",
+	"vote":                 "020702812080708190818080400100",
+	"decision":             "020703812080708190818080400100",
+	"done":                 "0207048120807081908180804000",
+	"ask of a decision":    "0207058120807081908180804000",
+	"dropped":              "020706812080708190818080400103815003",
+	"ask, lines":           "0208ac0200010203815082300b53637265656e2e73686f7701018140",
+	"ask, kept":            "0208ac0201038150",
+	"ask, name":            "0208ac02020962616e6b2e42616e6b046d61696e",
+	"ask, actor":           "0208ac0203038150",
+	"ask, end":             "0208ac0204812080700001030962616e6b2e42616e6b087472616e736665720928696e74293a696e74",
+	"answer":               "0209ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
+	"let":                  "020a0104",
+	"ended":                "020b812080700101040103",
+	"missed":               "020c02",
+	"visited":              "020d81208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
+	"called, to vote":      "020581208070819081808040080381501462616e6b2e4163636f756e742e6465706f7369740000000000",
+	"returned, voted":      "0206812080708190818080408120",
 }
 
 // crossed returns m as its addressee gets it.
@@ -375,7 +380,7 @@ func TestEveryFieldCrosses(t *testing.T) {
 		switch path {
 		case "Message.Kind", "Commit.Kind":
 			notSent = true
-		case "Call", "Reply", "Question": // of a message that has none
+		case "Call", "Reply", "Question", "End": // of a message that has none
 			notSent = true
 		}
 		if does == notSent {
@@ -517,7 +522,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		want string
 	}{
 		"nothing":                    {nil, "unexpected end"},
-		"another version":            {one(wireVersion+1, byte(Taken), 0, 0, 0), "version 2 of messages between stores, and this program reads 1"},
+		"another version":            {one(wireVersion+1, byte(Taken), 0, 0, 0), "version 3 of messages between stores, and this program reads 2"},
 		"no kind":                    {one(wireVersion, 0), "unknown kind of message 0"},
 		"unknown kind":               {one(wireVersion, byte(len(messages))), "unknown kind of message 14"},
 		"no kind at all":             {one(wireVersion), "unexpected end"},
@@ -547,7 +552,9 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"unknown cause":              {head(Returned, failed, one(0, 0, 0, 0, 0, causes)), "enumeration constant 5 of 5"},
 		"commit without kind":        {head(Commit, one(0, 0, 0, 0, 0)), "unknown kind of message of the commit 0"},
 		"commit of unknown kind":     {head(Commit, one(byte(len(commits)), 0, 0, 0, 0)), "unknown kind of message of the commit 7"},
-		"unknown question":           {head(Ask, one(0, askForms)), "enumeration constant 4 of 4"},
+		"unknown question":           {head(Ask, one(0, askForms)), "enumeration constant 5 of 5"},
+		"waiter beyond a request":    {head(Take, one(0, 0, 0, 0, 0, 0, 3)), "enumeration constant 3 of 3"},
+		"outcome beyond a fault":     {head(Ask, one(0, askEnd, 0, 0, 3)), "enumeration constant 3 of 3"},
 		"question about no actor":    {head(Ask, one(0, askActor, 0, 0)), "no field of a question"},
 		"question without its lines": {head(Ask, one(0, askLines, 0, 0)), "no field of a question"},
 	} {

@@ -4,7 +4,7 @@
 // with its activations: what it runs reaches actors, creates and deletes them, calls them, and issues what is to happen after the commit.
 // If code touches an actor that the attempt does not cover the run is unwound, and its writes can be undone. Package exec has the life of
 // an event: it enters the attempt, executes the Run, and commits what is there then, undoes it, or enters again. So this package
-// knows no commit, no row and no client. What it needs of the system around are the fields of a System.
+// knows no commit and no client. What it needs of the system around are the fields of a System.
 //
 //	run.go          System, and Run: the state of an attempt whose code runs, and how it is taken back
 //	cx.go           Activation and Cx: calls in progress, fuel, time and random numbers
@@ -20,5 +20,6 @@
 // moves between them:
 //
 //	abroad.go       calls of actors of other stores, and calls of other stores here; new actors elsewhere
+//	issue.go        ops as the rows that have them while it is not known whether an event of another store commits
 //	reach.go        whether an actor reaches another one by way of other stores: no cycle of ownership may come about
 package activation

@@ -1,6 +1,7 @@
 package activation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -218,3 +219,10 @@ func (cx *Activation) Fire(t *Timer) {
 
 // GoesOn reports whether the code has ended with a tail call: the event is followed by another step of its chain.
 func (cx *Activation) GoesOn() bool { return len(cx.Ops) > 0 && cx.Ops[len(cx.Ops)-1].Kind == OpTail }
+
+// Tells reports whether ops print, or call clients.
+func Tells(ops []Op) bool {
+	return slices.ContainsFunc(ops, func(o Op) bool {
+		return o.Kind == OpPrint || o.Kind == OpLog || o.Kind == OpCallback || o.Kind == OpBranch && Tells(o.Branch.Ops())
+	})
+}

@@ -1,6 +1,7 @@
 package activation
 
 import (
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -12,6 +13,17 @@ func Shapes(classes []*Class) []*order.Shape {
 		list[i] = &c.Shape
 	}
 	return list
+}
+
+// ClassNamed returns the class of a path.
+func ClassNamed(classes []*Class, path string) *Class {
+	for _, c := range classes {
+		if c.Path() == path {
+			return c
+		}
+	}
+	assert.Unreachable("activation: there is no class %s", path)
+	return nil
 }
 
 // StoredClasses returns what a schema knows of classes.

@@ -15,15 +15,32 @@ type Request struct {
 // HasKey reports whether it is a request by itself.
 func (r *Request) HasKey() bool { return r.Seq == 0 }
 
+// Chain is a chain of tail calls, as the stores know it that its steps are in.
+type Chain struct {
+	First EventID
+	Store StoreID // that waits for the end
+	Waits Waiter
+}
+
+// Waiter says who waits for the end of a chain in a store. They are numbered for ever.
+type Waiter byte
+
+// The waiters.
+const (
+	NoWaiter     Waiter = iota
+	ClientWaits         // for as long as its store has sessions with all others
+	RequestWaits        // one that may come again: its store has a row of that, and is told how the chain ends until the outcome is durable there
+)
+
 // SubEvent is an event that another event has issued, or the next step of a chain. Its id is Parent.Child(Index).
 type SubEvent struct {
 	Signature uint32 // number of that of its method, in the schema of the store
 	Parent    EventID
-	Index     int    // among those that the parent has issued, from 1
-	Timer     uint64 // generation of the periodic timer that has fired it; else 0
-	Step      bool   // it is a step of a chain, and not the first
-	First     EventID
-	Request   *Request // that the chain is for; nil if it is for none
+	Index     int      // among those that the parent has issued, from 1
+	Timer     uint64   // generation of the periodic timer that has fired it; else 0
+	Step      bool     // it is a step of a chain, and not the first
+	Chain     Chain    // that it is a step of; its waiter is stored if it is a request of another store
+	Request   *Request // that the chain is for; nil if it is for none of this store
 	Args      []byte
 }
 

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"slices"
 	"unsafe"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -13,8 +12,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // Across says which of several stores a system has.
@@ -37,6 +38,7 @@ func (s *System) openAcross(cfg *Across) {
 	if b := cfg.Siblings; b != nil {
 		b.Opened(s, s.live)
 	}
+	s.abroad.chains = make(map[event.EventID]*chain)
 	s.clientMethods = make(map[string]*ClientMethod)
 	for _, c := range s.cfg.ClientClasses {
 		for _, m := range c.Methods {
@@ -122,17 +124,10 @@ func (ev *Event) writes() bool {
 	return !ev.prep.Empty() || len(ev.Root.Ops) > 0 || ev.ChangesOwnership() || len(ev.Fresh) > 0 || ev.outSeq != 0 || ev.requested() != nil
 }
 
-// tells reports whether the event prints, or calls clients.
-func tells(ops []activation.Op) bool {
-	return slices.ContainsFunc(ops, func(o activation.Op) bool {
-		return o.Kind == activation.OpPrint || o.Kind == activation.OpLog || o.Kind == activation.OpCallback || o.Kind == activation.OpBranch && tells(o.Branch.Ops())
-	})
-}
-
 // vote asks the other stores for their votes. nil: the attempt is to be withdrawn. What an event tells has the order of the commits: no store may
 // let an event go on that follows this one, before it is told.
 func (ev *Event) vote(here bool, there across.Wrote) *across.Verdict {
-	if there == across.Changes && tells(ev.Root.Ops) {
+	if there == across.Changes && activation.Tells(ev.Root.Ops) {
 		there = across.All
 	}
 	w := ev.Wide
@@ -148,6 +143,9 @@ func (ev *Event) wideRow(to *row.Writer) {
 		ev.doubtKey(to)
 		to.Delete()
 		return
+	}
+	if r := ev.requested(); r != nil && ev.tailed() {
+		ev.sys.durable.ends.Leave(to, ev.chainOf().First, r)
 	}
 	if v := ev.verdict; v.Keep {
 		to.Key = row.AppendDecisionKey(to.Key[:0], ev.sys.doubts, w.Try.Name().Event, w.Try.Name().Number)
@@ -179,15 +177,29 @@ func (ev *Event) leaveWide() {
 type local struct{ s *System }
 
 // Method implements across.Local.
-func (l local) Method(a *order.Attempt) (string, across.Chain) {
+func (l local) Method(a *order.Attempt) (string, event.Chain) {
 	ev := (*Event)(unsafe.Pointer(a)) // its first field
-	c := across.Chain{First: ev.ID, Store: l.s.cfg.Across.Store, Waits: ev.Bounded}
-	if ch := ev.chain; ch != nil && ch.begun.Waits {
-		c = ch.begun
-	} else if ch != nil {
-		c.First, c.Waits = ch.first, ch.ended != nil
+	return ev.method.Path(), ev.chainOf()
+}
+
+// chainOf returns the chain that the event is a step of, or would begin.
+func (ev *Event) chainOf() event.Chain {
+	switch {
+	case ev.chain != nil:
+		return ev.chain.is
+	case ev.IsPart():
+		return ev.Wide.Part.Chain
 	}
-	return ev.method.Path(), c
+	c := event.Chain{First: ev.ID}
+	if a := ev.sys.cfg.Across; a != nil {
+		c.Store = a.Store
+		if ev.request != nil {
+			c.Waits = event.RequestWaits
+		} else if ev.Bounded {
+			c.Waits = event.ClientWaits
+		}
+	}
+	return c
 }
 
 // tailed reports whether another step follows the event, from another store.
@@ -196,35 +208,33 @@ func (ev *Event) tailed() bool { return ev.Wide != nil && ev.Wide.Goes }
 // waitForChain has the event's chain, which goes on in another store, wait for its end.
 func (ev *Event) waitForChain() {
 	s := ev.sys
-	if ev.chain == nil {
-		if !ev.Bounded {
-			return // the other store tells of a failure
-		}
-		ev.chain = &chain{sys: s, first: ev.ID, args: ev.Args, cancel: ev.Cancellation, ended: make(chan struct{})}
-		s.live.Add(1)
+	if ev.chain == nil && !ev.Bounded {
+		return // the other store tells of a failure
 	}
-	if ev.chain.ended != nil {
+	ev.beginChain()
+	if ch := ev.chain; ch.isWaitedFor() {
+		ch.pos = ev.maxPos
 		s.abroad.Lock()
 		defer s.abroad.Unlock()
-		if s.abroad.chains == nil {
-			s.abroad.chains = make(map[event.EventID]*chain)
-		}
-		s.abroad.chains[ev.chain.first] = ev.chain
+		s.abroad.chains[ch.is.First] = ch
 		if s.abroad.over { // after it has ended all that waits
 			s.loseChains()
 		}
 	}
 }
 
+// isWaitedFor reports whether anything in this store waits for the end of the chain, which has begun here.
+func (ch *chain) isWaitedFor() bool { return ch.ended != nil || ch.request != nil }
+
 // moved notes that the next step of the chain runs in another store.
 func (ch *chain) moved() {
-	if ch.ended == nil {
+	if !ch.isWaitedFor() {
 		ch.sys.live.Add(-1) // that store counts it
 	}
 }
 
 // endAbroad tells the store that has begun a chain how it has ended, with its last step ev.
-func (s *System) endAbroad(c across.Chain, ev *Event, err error) {
+func (s *System) endAbroad(c event.Chain, ev *Event, err error) {
 	r := new(across.Reply)
 	switch abort := (*event.AbortError)(nil); {
 	case err == nil:
@@ -239,32 +249,31 @@ func (s *System) endAbroad(c across.Chain, ev *Event, err error) {
 
 // Lost implements across.Local: the end of a chain may not come any more, and callbacks that are held for an event of the store are dropped.
 func (l local) Lost(store event.StoreID) {
+	l.s.held.Drop(func(id across.HeldID) bool { return id.From == store })
 	l.s.abroad.Lock()
 	defer l.s.abroad.Unlock()
 	l.s.loseChains()
-	for id, h := range l.s.abroad.held {
-		if id.From == store {
-			delete(l.s.abroad.held, id)
-			close(h.done)
-		}
-	}
 }
 
-// loseChains ends the waiting for chains that go on in other stores. Caller holds the mutex of abroad.
+// loseChains ends the waiting for chains that go on in other stores, but those of requests only with this start of the store. Caller holds the mutex of
+// abroad.
 func (s *System) loseChains() {
 	for first, ch := range s.abroad.chains {
+		switch {
+		case ch.request == nil:
+			ch.over(&event.UnknownError{Event: first, Cause: errors.New("the connection with a store in which it may go on was lost")})
+		case s.abroad.over:
+			ch.request.Postpone()
+			ch.over(event.ErrPostponed)
+		default:
+			continue
+		}
 		delete(s.abroad.chains, first)
-		ch.err = &event.UnknownError{Event: first, Cause: errLost}
-		close(ch.ended)
-		s.live.Add(-1)
 	}
 }
 
-// errLost says why a client gets no answer.
-var errLost = errors.New("the connection with a store in which it may go on was lost")
-
 // EndChain implements across.Local.
-func (l local) EndChain(c across.Chain, r *across.Reply) {
+func (l local) EndChain(c event.Chain, r *across.Reply) {
 	s := l.s
 	s.abroad.Lock()
 	ch := s.abroad.chains[c.First]
@@ -274,12 +283,55 @@ func (l local) EndChain(c across.Chain, r *across.Reply) {
 		return // of an earlier start, or given up
 	}
 	if r.Failed != nil {
-		ch.err = r.Failed
-	} else if err := codec.ReadResult(r.Result, s, ch.args); err != nil {
-		assert.Unreachable("exec: the result of a chain cannot be read: %v", err)
+		ch.over(r.Failed)
+		return
 	}
-	close(ch.ended)
-	s.live.Add(-1)
+	err := codec.ReadResult(r.Result, s, ch.args)
+	assert.That(err == nil, "exec: the result of a chain cannot be read: %v", err)
+	ch.over(nil)
+}
+
+// tellEnd tells the store of a request how its chain has ended here, when that, at pos, is durable, and all that was printed is out.
+func (s *System) tellEnd(first event.EventID, pos store.Position, printed uint64) {
+	d := s.durable
+	s.live.Add(1)
+	s.workers.Run(func() {
+		defer s.live.Add(-1)
+		if d.Wait(pos) != nil {
+			return
+		}
+		s.output.Flush(printed)
+		d.ends.Tell(first, func(to event.StoreID, o *event.Outcome) bool {
+			sig := d.signatures.Of(o.Signature)
+			end := &across.End{First: first, Kind: o.Kind, Data: o.Data, Class: sig.Class, Method: sig.Method, Text: sig.Text}
+			return s.across.Ask(to, across.Question{End: end}).End == nil // else this store has ended
+		})
+	})
+}
+
+// conclude gives a request its outcome, whose chain has ended in another store. It reports whether that is durable, however often it is told.
+func (s *System) conclude(e *across.End) bool {
+	d := s.durable
+	o := event.Outcome{Kind: e.Kind, Data: e.Data}
+	if o.Kind == event.Result {
+		var known bool
+		if o.Signature, known = d.signatures.NumberOf(e.Class, e.Method, e.Text); !known {
+			s.log.Error("a result of a method with a signature that this store has never had; start its nodes with the version of the program that has it", "method", e.Class+"."+e.Method, "signature", e.Text)
+			return false
+		}
+	}
+	s.abroad.Lock()
+	ch := s.abroad.chains[e.First]
+	if ch != nil {
+		delete(s.abroad.chains, e.First)
+		ch.pos = d.ends.Conclude(e.First, ch.request, &o)
+	}
+	s.abroad.Unlock()
+	durable := d.Store.Flush(context.Background()) == nil
+	if ch != nil {
+		ch.over(outbox.ErrRepeated) // whoever waits reads the outcome, as a repetition does
+	}
+	return durable
 }
 
 // Handle implements across.Local.
@@ -294,6 +346,8 @@ func (l local) Handle(id event.ActorID) *order.Handle {
 // Answer implements across.Local.
 func (l local) Answer(q *across.Question) bool {
 	switch s := l.s; {
+	case q.End != nil:
+		return s.conclude(q.End)
 	case q.Lines != nil:
 		s.holdFor(q)
 	case !q.Kept.IsNull():
@@ -301,7 +355,7 @@ func (l local) Answer(q *across.Question) bool {
 			s.scheduler.Wait(gone)
 		}
 	case q.Actor.IsNull():
-		q.Actor = s.named(&s.class(q.Class).Shape, q.Name).ID
+		q.Actor = s.named(&activation.ClassNamed(s.cfg.Classes, q.Class).Shape, q.Name).ID
 		return s.durable.Store.Flush(context.Background()) == nil // else other stores would know an actor that a crash takes back
 	default:
 		h := l.Handle(q.Actor)
@@ -318,9 +372,7 @@ func (l local) Answer(q *across.Question) bool {
 func (s *System) named(c *order.Shape, name string) *order.Handle {
 	for {
 		h := s.host.Named(c, name)
-		s.abroad.Lock()
-		over := s.abroad.dying[h]
-		s.abroad.Unlock()
+		over := s.dying.Over(h)
 		if over == nil {
 			return h
 		}
@@ -345,15 +397,4 @@ func (s *System) decided(n int) {
 		s.abroad.undone += n
 		s.live.Add(n)
 	}
-}
-
-// class returns the class of a path.
-func (s *System) class(path string) *Class {
-	for _, c := range s.cfg.Classes {
-		if c.Path() == path {
-			return c
-		}
-	}
-	assert.Unreachable("exec: there is no class %s", path)
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -105,7 +106,7 @@ type callback struct {
 	pos    store.Position
 	// printed is the number of the last line of the event before the callback, in the output of a system with a store.
 	printed uint64
-	held    *heldCalls // of an event of another store; else nil
+	held    *outbox.HeldCall // of an event of another store; else nil
 }
 
 // receiver returns the object that gets the callback which o describes.
@@ -205,7 +206,7 @@ func (cl *client) call(c callback) {
 		step.End(cl.sys.nanos(), failure)
 	}()
 	if c.held != nil {
-		if cl.sys.scheduler.Wait(c.held.done); !c.held.yes {
+		if cl.sys.scheduler.Wait(c.held.Known); !c.held.Run {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/state"
 )
 
 // Runs of a workload that crashes may also end by Close, at any moment: while clients, tellers, chains and
@@ -196,7 +197,7 @@ func (r *recorder) within(last int64) error {
 
 // compareLeft compares what waited in the store with what waits in the model.
 func (c *crashes) compareLeft() error {
-	var want Restored
+	var want state.Restored
 	want.Actors, want.Continuations = c.sys.Restored().Actors, len(c.model.kept)
 	for _, l := range c.model.lanes {
 		want.SubEvents += len(l)

@@ -23,9 +23,6 @@ import (
 func (ev *Event) commitDurable() error {
 	k := ev.kind()
 	at("prepare", k)
-	if ev.tailed() && ev.requested() != nil {
-		return ev.abort(&event.AbortError{Msg: msgKeyAway, Event: ev.ID, Fault: true})
-	}
 	if err := ev.prepare(); err != nil {
 		return ev.abort(err)
 	}
@@ -171,14 +168,19 @@ func (ev *Event) requested() *request {
 	return ev.request
 }
 
+// isAwaited reports whether a request, of any store, gets the result of the event or of the chain which it ends.
+func (ev *Event) isAwaited() bool {
+	return ev.requested() != nil || ev.chain != nil && ev.chain.isOwed()
+}
+
 // outcomeRow writes the outcome of the request that the event, or the chain which it ends, is
 // for.
 func (ev *Event) outcomeRow(w *preparation, err error) {
 	if ev.chain == nil && errors.Is(err, order.ErrCancelled) {
 		return // nothing has happened, so the request may come again
 	}
-	if r := ev.requested(); r != nil {
-		w.writeOutcome(r, ev.method, err)
+	if ev.isAwaited() {
+		w.writeOutcome(ev, err)
 	}
 }
 
@@ -299,13 +301,7 @@ func (w *opWriter) emit(o *activation.Op, index int) {
 		e.Timer = o.Timer.Generation
 	}
 	if o.Kind == activation.OpTail {
-		e.Step, e.First = true, w.ev.ID
-		switch {
-		case w.ev.chain != nil:
-			e.First = w.ev.chain.first
-		case w.ev.IsPart():
-			e.First = w.ev.Wide.Part.Chain.First
-		}
+		e.Step, e.Chain = true, w.ev.chainOf()
 		if r := w.ev.requested(); r != nil {
 			e.Request = &r.Request
 		}

@@ -45,6 +45,7 @@
 // A system may have one store of several, whose events touch actors of each other. Package across has the attempts and the commit over stores:
 //
 //	across.go       the system as other stores see it; votes and decisions of its own events; chains that go on in other stores
+//	                (outbox.Ends: those of requests that happen once)
 //	part.go         what is a part of an event of another store: an Event that its home enters, runs and commits
 //	held.go         callbacks to clients of other stores
 package exec

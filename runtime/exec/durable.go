@@ -22,9 +22,10 @@ type durable struct {
 	seq         store.Numbers
 	sessions    outbox.Sessions[*client]
 	keyed       outbox.Keyed
+	ends        outbox.Ends
 	dead        outbox.DeadLetters
 	archive     archive.Live
-	found       Restored
+	found       state.Restored
 }
 
 // ErrNoStore refuses sessions, requests with keys, and snapshots of a system that keeps nothing.
@@ -52,6 +53,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
 	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
 		At: func(place string) { at(place, kindSession) }})
+	d.ends = outbox.Ends{Store: d.Store, Append: d.Journal.Append, Partition: s.doubts}
 	d.archive.Store, d.archive.Clock, d.archive.Overrides = d.Store, s.clock, s.overrides
 	s.openOutput(d)
 	return d, nil
@@ -143,21 +145,10 @@ func (s *System) Unload(share float64) (dropped int) {
 	return s.durable.Unload(share)
 }
 
-// Restored counts what Recover has found in a store.
-type Restored struct {
-	Actors        int // RestoredMax + 1 if there are more than RestoredMax
-	SubEvents     int
-	Continuations int // tail calls
-	Timers        int
-}
-
-// RestoredMax is up to how many actors are counted: opening a store does not read all of them.
-const RestoredMax = 1000
-
 // Restored returns what Recover has found in the store of the system, nothing if it has none.
-func (s *System) Restored() Restored {
+func (s *System) Restored() state.Restored {
 	if s.durable == nil {
-		return Restored{}
+		return state.Restored{}
 	}
 	return s.durable.found
 }

@@ -12,9 +12,6 @@ import (
 const (
 	msgNull   = activation.MsgNull
 	msgGoexit = activation.MsgGoexit
-
-	// msgKeyAway refuses what could happen twice: the outcome of a chain is not known where its request would come again.
-	msgKeyAway = "a request with a key, or of a session, cannot go on by a tail call of an actor of another store: send it to a node that leads the store of the actor which makes the tail call"
 )
 
 // refused returns the failure of an event whose attempt could not enter.

@@ -13,19 +13,14 @@ import (
 	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
-type systemCounters struct {
-	deadLetters      atomic.Uint64
-	callbackFailures atomic.Uint64
-}
-
 // Stats are the counters of a system, summed over its clients.
 type Stats = watch.Stats
 
 // Stats returns the counters as they are now. Any goroutine.
 func (s *System) Stats() Stats {
 	t := Stats{
-		DeadLetters:      s.stats.deadLetters.Load(),
-		CallbackFailures: s.stats.callbackFailures.Load(),
+		DeadLetters:      s.failures.deadLetters.Load(),
+		CallbackFailures: s.failures.callbackFailures.Load(),
 		Moves:            s.host.Moves.Load(),
 		AdmissionWaits:   s.host.Waits.Load(),
 	}
@@ -53,6 +48,8 @@ type CallbackFailure struct {
 type failures struct {
 	letters   outbox.Newest[DeadLetter]
 	callbacks outbox.Newest[CallbackFailure]
+
+	deadLetters, callbackFailures atomic.Uint64 // how many there were
 }
 
 // deadLetter notes a failure that is not awaited, once what it tells of is durable.
@@ -61,7 +58,7 @@ func (s *System) deadLetter(f failure) {
 		s.undone.Add(1)
 		return
 	}
-	s.stats.deadLetters.Add(1)
+	s.failures.deadLetters.Add(1)
 	if s.durable != nil && f.pos > 0 {
 		s.output.Add(outgoing{failed: &f}, f.pos)
 		s.output.Start()
@@ -83,7 +80,7 @@ func (s *System) logDeadLetter(f failure) {
 
 // callbackFailed notes a failure of a callback; stack is of Go, if the failure is a bug of the system.
 func (s *System) callbackFailed(f CallbackFailure, stack string) {
-	s.stats.callbackFailures.Add(1)
+	s.failures.callbackFailures.Add(1)
 	attrs := append([]any{"method", f.Method, "error", f.Err.Error()}, callpath.Attributes(f.Path)...)
 	if stack != "" {
 		attrs = append(attrs, "stack", stack)

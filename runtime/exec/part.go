@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"slices"
-
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
@@ -84,7 +82,7 @@ func (x *proxy) write() error {
 	}
 	x.changes = changes.Bytes()
 	if len(ev.Deletes) > 0 {
-		x.over = ev.prepareDeletes()
+		x.over = ev.sys.dying.Add(ev.Deletes)
 	}
 	d.ReserveIDs(&ev.Attempt)
 	w := row.Writer{Store: d.Store}
@@ -166,26 +164,4 @@ func (x *proxy) Ended() {
 	x.ev.End()
 	s.giveBack(x.ev)
 	s.live.Add(-1)
-}
-
-// prepareDeletes notes what a part that is being prepared deletes; what it returns says that the part is over.
-func (ev *Event) prepareDeletes() (over func()) {
-	s, done := ev.sys, make(chan struct{})
-	list := slices.Clone(ev.Deletes)
-	s.abroad.Lock()
-	defer s.abroad.Unlock()
-	if s.abroad.dying == nil {
-		s.abroad.dying = make(map[*order.Handle]chan struct{})
-	}
-	for _, h := range list {
-		s.abroad.dying[h] = done
-	}
-	return func() {
-		s.abroad.Lock()
-		defer s.abroad.Unlock()
-		for _, h := range list {
-			delete(s.abroad.dying, h)
-		}
-		close(done)
-	}
 }

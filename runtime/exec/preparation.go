@@ -77,7 +77,7 @@ func (ev *Event) prepare() (err error) {
 	if len(ev.Root.Ops) > 0 {
 		w.encodeArgs(ev.Root.Ops)
 	}
-	if ev.requested() != nil && !ev.Root.GoesOn() {
+	if ev.isAwaited() && !ev.Root.GoesOn() && !ev.tailed() {
 		w.result = codec.AppendResult(w.result, &w.encoder, ev.Args)
 	}
 	return nil

@@ -3,9 +3,7 @@ package exec
 import (
 	"errors"
 	"slices"
-	"time"
 
-	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/commit"
@@ -22,8 +20,7 @@ import (
 // prepared returns what the row of the part has.
 func (x *proxy) prepared() *row.Prepared {
 	ev := x.ev
-	c := ev.Wide.Part.Chain
-	p := &row.Prepared{First: c.First, Waits: c.Waits, Store: c.Store, Changes: x.changes}
+	p := &row.Prepared{Chain: ev.Wide.Part.Chain, Changes: x.changes}
 	stays := func(h *order.Handle) bool { return !ev.Deleting(h) || !h.Is(order.Fresh) } // what is made and deleted was never there
 	hold := func(h *order.Handle) {
 		if !h.Is(order.Fresh) && !slices.Contains(p.Held, h.ID) {
@@ -61,42 +58,8 @@ func (x *proxy) prepared() *row.Prepared {
 			p.Abroad = append(p.Abroad, row.Edge{Owner: e.Owner.ID, Child: e.Child.ID, Units: e.Units})
 		}
 	}
-	x.issues(p, ev.Root.Ops, hold)
+	p.Issues = activation.Issues(nil, ev.Root.Ops, ev.prep.args, ev.prep.d.signatures.Number, hold)
 	return p
-}
-
-// issues lists in p what the part issues here, in program order. Timers that call clients end with the process, as these do.
-func (x *proxy) issues(p *row.Prepared, ops []activation.Op, hold func(*order.Handle)) {
-	w := x.ev.prep
-	for i := range ops {
-		o := &ops[i]
-		s := row.Issue{Keep: o.Keep, Issuer: o.Issuer.ID, Name: o.Name, Delay: int64(o.Delay), Every: int64(o.Every)}
-		switch o.Kind {
-		case activation.OpBranch:
-			x.issues(p, o.Branch.Ops(), hold)
-			continue
-		case activation.OpEmit:
-			s.Kind = row.IssueEvent
-		case activation.OpTail:
-			if s.Kind = row.IssueTail; o.Keep {
-				hold(o.Target)
-			}
-		case activation.OpGo:
-			s.Kind = row.IssueGo
-		case activation.OpTimer, activation.OpCancel:
-			hold(o.Issuer)
-			if s.Kind = row.IssueTimer; o.Kind == activation.OpCancel || o.Object != nil {
-				s.Kind = row.IssueCancel
-			}
-		default:
-			// Invariant: what a part tells, its home tells.
-			assert.Unreachable("exec: a part issues %d", o.Kind)
-		}
-		if s.Kind != row.IssueCancel {
-			s.Target, s.Signature, s.Args = o.Target.ID, w.d.signatures.Number(o.Method), w.args[o.Encoded[0]:o.Encoded[1]]
-		}
-		p.Issues = append(p.Issues, s)
-	}
 }
 
 // reread has the states of actors that the part has changed be read from the store: the batch at pos has the changes.
@@ -115,7 +78,7 @@ func (x *proxy) reread(pos store.Position) {
 	}
 }
 
-// inDoubt reads what was decided here, and what was prepared: that has its locks before any event runs.
+// inDoubt reads what was decided here, and what was prepared, which has its locks before any event runs; and the chains of requests of several stores.
 func (r *recovery) inDoubt() error {
 	return r.d.Rows(store.InDoubt, row.InDoubtKeyMin, func(_ event.PartitionID, rest, payload []byte) error {
 		k, err := row.ReadInDoubtKey(rest)
@@ -123,10 +86,16 @@ func (r *recovery) inDoubt() error {
 		case err != nil:
 			return err
 		case r.s.across == nil:
-			return errAlone
+			return errors.New("it is of an event over several stores, and the store was opened as the only one")
 		}
 		name := commit.Name{Event: k.Event, Number: k.Number}
-		if !k.Prepared {
+		switch k.Kind {
+		case row.KindAway:
+			return r.away(k.Event, payload)
+		case row.KindEnded:
+			r.ends = append(r.ends, k.Event)
+			return nil
+		case row.KindDecided:
 			stores, err := row.ReadStores(payload)
 			if err == nil {
 				r.s.decided(1)
@@ -140,7 +109,7 @@ func (r *recovery) inDoubt() error {
 			return err
 		}
 		x := &proxy{row: true, changes: p.Changes, restored: true}
-		r.s.across.RestorePart(name, k.Home, across.Chain{First: p.First, Waits: p.Waits, Store: p.Store}, func(part *across.Part) (across.Proxy, *order.Attempt) {
+		r.s.across.RestorePart(name, k.Home, p.Chain, func(part *across.Part) (across.Proxy, *order.Attempt) {
 			err = r.restore(x, part, &p)
 			return x, &x.ev.Attempt
 		})
@@ -149,8 +118,18 @@ func (r *recovery) inDoubt() error {
 	})
 }
 
-// errAlone refuses a store that is one of several.
-var errAlone = errors.New("it is of an event over several stores, and the store was opened as the only one")
+// away has the request of a chain wait which goes on in another store.
+func (r *recovery) away(first event.EventID, payload []byte) error {
+	of, err := row.ReadAway(payload)
+	if err != nil {
+		return err
+	}
+	ch, err := r.chain(&event.SubEvent{Chain: event.Chain{First: first}, Request: of})
+	if err == nil {
+		r.s.abroad.chains[first] = ch
+	}
+	return err
+}
 
 // methodPrepared stands for the method of an event whose code has run in an earlier start.
 var methodPrepared = Method{Name: "prepared"}
@@ -175,7 +154,7 @@ func (r *recovery) restore(x *proxy, part *across.Part, p *row.Prepared) (err er
 		err = r.regain(ev, p)
 	}
 	if len(ev.Deletes) > 0 {
-		x.over = ev.prepareDeletes()
+		x.over = s.dying.Add(ev.Deletes)
 	}
 	return err
 }
@@ -225,14 +204,9 @@ func (r *recovery) regain(ev *Event, p *row.Prepared) error {
 
 // issue returns the op that was stored. One whose method the program cannot read any more is counted with the calls that wait.
 func (r *recovery) issue(s *row.Issue) (o activation.Op, err error) {
-	o = activation.Op{Issuer: r.d.Handle(s.Issuer), Name: s.Name, Delay: time.Duration(s.Delay), Every: time.Duration(s.Every), Keep: s.Keep}
-	if s.Kind == row.IssueCancel {
-		o.Kind = activation.OpCancel
+	if o = activation.Issued(s, r.d.Handle); o.Kind == activation.OpCancel {
 		return o, nil
 	}
-	o.Kind = map[row.IssueKind]activation.OpKind{row.IssueEvent: activation.OpEmit, row.IssueTail: activation.OpTail, row.IssueGo: activation.OpGo,
-		row.IssueTimer: activation.OpTimer}[s.Kind]
-	o.Target = r.d.Handle(s.Target)
 	sig, err := r.d.signatures.Waiting(s.Signature)
 	if sig == nil {
 		return o, err

@@ -53,6 +53,7 @@ type recovery struct {
 	timers map[outbox.TimerID]*timer // those that are set
 	steps  []tailStep                // of chains that keep their actors
 	chains []*chain                  // theirs
+	ends   []event.EventID           // of chains that are for requests of other stores
 	live   int                       // how much of that the system counts as issued
 }
 
@@ -78,6 +79,9 @@ func (r *recovery) run() error {
 	for _, c := range r.calls {
 		r.s.try(c)
 	}
+	for _, first := range r.ends {
+		r.s.tellEnd(first, 0, 0)
+	}
 	r.s.timers.Wake()
 	r.s.host.Tighten()
 	return nil
@@ -94,7 +98,7 @@ func (r *recovery) classes() error { return r.d.Layouts.Lost(r.d.Store) }
 
 // count counts the actors, up to a number that takes no time.
 func (r *recovery) count() (err error) {
-	r.d.found.Actors, err = r.d.Count(RestoredMax + 1)
+	r.d.found.Actors, err = r.d.Count(state.RestoredMax + 1)
 	return err
 }
 
@@ -175,13 +179,16 @@ func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e 
 // chain reads what a step knows of its chain, and lets repetitions of the request that began
 // it wait for its end.
 func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
-	ch := &chain{sys: r.s, first: e.First}
+	ch := &chain{sys: r.s, is: e.Chain}
 	r.live++
 	r.s.live.Add(1)
 	if e.Request == nil {
 		return ch, nil
 	}
 	ch.orphan = true
+	if a := r.s.cfg.Across; a != nil {
+		ch.is.Store, ch.is.Waits = a.Store, event.RequestWaits
+	}
 	if e.Request.HasKey() {
 		ch.request = r.d.keyed.Reclaim(*e.Request)
 		return ch, nil

@@ -123,18 +123,22 @@ func (s *System) perform(cl *client, r *request, c *Call) (seen store.Position, 
 	return seen, err
 }
 
-// writeOutcome writes how the request r, of which m was the only step or the last one, has ended. A refusal is no
+// writeOutcome writes how the request has ended of which ev was the only step or the last one. A refusal is no
 // outcome: the client may try again.
-func (w *preparation) writeOutcome(r *request, m *Method, err error) {
+func (w *preparation) writeOutcome(ev *Event, err error) {
 	var abort *event.AbortError
 	if err != nil && !errors.As(err, &abort) {
 		return
 	}
-	o := event.Outcome{Signature: w.d.signatures.Result(m), Data: w.result}
+	o := event.Outcome{Signature: w.d.signatures.Result(ev.method), Data: w.result}
 	if abort != nil {
 		o = abort.Outcome()
 	}
-	r.WriteOutcome(w.rows(), &o)
+	if r := ev.requested(); r != nil {
+		r.WriteOutcome(w.rows(), &o)
+	} else {
+		w.d.ends.Write(w.rows(), ev.chain.is, &o)
+	}
 }
 
 // replay returns the outcome of a request that has run before.

@@ -145,12 +145,12 @@ type System struct {
 	partitions []event.PartitionID // its own, of a system among several
 	abroad     struct {
 		sync.Mutex
-		dying  map[*order.Handle]chan struct{} // that are deleted by what is prepared, each until that is over
-		held   map[across.HeldID]*heldCalls    // callbacks of events of other stores
-		chains map[event.EventID]*chain        // that have begun here, and go on in other stores
-		undone int                             // decisions that other stores have not carried out, which are live
-		over   bool                            // see Abandon
+		chains map[event.EventID]*chain // that have begun here, and go on in other stores
+		undone int                      // decisions that other stores have not carried out, which are live
+		over   bool                     // see Abandon
 	}
+	dying         state.Dying
+	held          outbox.HeldCalls[across.HeldID]
 	clientMethods map[string]*ClientMethod // of a system among several
 	doubts        event.PartitionID        // has the rows of what is in doubt
 
@@ -169,7 +169,6 @@ type System struct {
 	output    outbox.Output[outgoing] // of a system with a store
 	failures  failures
 	watch     watch.Hub
-	stats     systemCounters
 	closing   atomic.Bool
 	closed    sync.Once
 	postponed atomic.Int64

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -40,8 +39,8 @@ type tailStep struct {
 // its step.
 type chain struct {
 	sys   *System
-	first event.EventID
-	args  order.Args // of the first step: they take the result
+	is    event.Chain // as all stores know it
+	args  order.Args  // of the first step: they take the result
 	keeps *order.Keep
 
 	cancel  *order.Cancellation // of the event that began it
@@ -51,8 +50,7 @@ type chain struct {
 	printed uint64              // the number of the last line of a step in the output
 	// request is that of a durable session which began the chain, perhaps in an earlier run.
 	request *request
-	orphan  bool         // an earlier run began it: only repetitions of the request wait
-	begun   across.Chain // in another store, to which the end is told; the zero Chain if no other store waits for that
+	orphan  bool // an earlier run began it: only repetitions of the request wait
 }
 
 // stepOf makes the event a step of ch, which may be nil.
@@ -66,21 +64,7 @@ func (ev *Event) stepOf(ch *chain) {
 func (f *follow) tail(o *activation.Op) {
 	ev := f.ev
 	s := ev.sys
-	switch {
-	case ev.chain != nil:
-	case ev.IsPart():
-		ev.chain = &chain{sys: s, first: ev.Wide.Part.Chain.First, begun: ev.Wide.Part.Chain}
-		s.live.Add(1)
-	default:
-		ev.chain = &chain{sys: s, first: ev.ID, args: ev.Args, cancel: ev.Cancellation, request: ev.request}
-		if c := ev.Cancellation; c != nil && c.First {
-			ev.chain.cancel = nil
-		}
-		if ev.Bounded {
-			ev.chain.ended = make(chan struct{})
-		}
-		s.live.Add(1)
-	}
+	ev.beginChain()
 	ev.chain.printed = max(ev.chain.printed, ev.printed)
 	e := f.sub(o)
 	e.chain, e.from = ev.chain, f.origin(o, trace.Tail, f.index)
@@ -93,6 +77,24 @@ func (f *follow) tail(o *activation.Op) {
 	ev.chain.leave() // the goroutine that drains the lane may perform the step at once
 	ev.next.lane = s.wait(o.Issuer, e)
 }
+
+// beginChain makes the event the first step of a chain, or of what this store has of one, unless it is a step already.
+func (ev *Event) beginChain() {
+	if ev.chain != nil {
+		return
+	}
+	ev.chain = &chain{sys: ev.sys, is: ev.chainOf(), args: ev.Args, cancel: ev.Cancellation, request: ev.request}
+	if c := ev.Cancellation; c != nil && c.First {
+		ev.chain.cancel = nil
+	}
+	if ev.Bounded {
+		ev.chain.ended = make(chan struct{})
+	}
+	ev.sys.live.Add(1)
+}
+
+// isOwed reports whether the end of the chain is owed to another store, whose request waits for it.
+func (ch *chain) isOwed() bool { return ch.is.Waits == event.RequestWaits && ch.request == nil }
 
 // seeThrough goes on with the chain that ev, a client's event, has begun, gives ev back, and returns
 // how the chain has ended.
@@ -114,7 +116,7 @@ func (ev *Event) seeThrough() error {
 func (ch *chain) answer() error {
 	if d := ch.sys.durable; d != nil && (ch.request != nil || d.answersWait || d.Store.Overdue()) {
 		if lost := d.Wait(ch.pos); lost != nil {
-			return &event.UnknownError{Event: ch.first, Cause: lost}
+			return &event.UnknownError{Event: ch.is.First, Cause: lost}
 		}
 		ch.sys.output.Flush(ch.printed)
 	}
@@ -210,23 +212,35 @@ func (ch *chain) end(ev *Event, err error) {
 	ch.pos, ch.printed = ev.maxPos, max(ch.printed, ev.printed)
 	if ch.orphan {
 		_ = ch.sys.durable.Wait(ch.pos) // a repetition gets an answer, too
-		ch.request.End()
 	}
 	if err == nil && ch.ended != nil {
 		if last, ok := ev.Args.(interface{ AeonResult() any }); ok {
 			ch.args.(interface{ AeonTake(result any) }).AeonTake(last.AeonResult())
 		}
 	}
-	if ch.begun.Waits {
+	switch {
+	case ch.ended != nil:
+	case ch.isOwed():
+		ch.sys.tellEnd(ch.is.First, ch.pos, ch.printed)
+	case ch.is.Waits == event.ClientWaits:
 		if ch.sys.durable.Wait(ch.pos) == nil { // else the end of the session tells the client that nothing is known
 			ch.sys.output.Flush(ch.printed)
-			ch.sys.endAbroad(ch.begun, ev, err)
+			ch.sys.endAbroad(ch.is, ev, err)
 		}
-	} else if ch.ended != nil {
+	case err != nil:
+		ch.sys.deadLetter(failure{id: ev.ID, target: ev.Target, method: ev.method, err: err, pos: ev.maxPos})
+	}
+	ch.over(err)
+}
+
+// over ends the waiting for the chain in this store. err is how it has ended, as far as that is known.
+func (ch *chain) over(err error) {
+	if ch.orphan {
+		ch.request.End()
+	}
+	if ch.ended != nil {
 		ch.err = err
 		close(ch.ended)
-	} else if err != nil {
-		ch.sys.deadLetter(failure{id: ev.ID, target: ev.Target, method: ev.method, err: err, pos: ev.maxPos})
 	}
 	ch.sys.live.Add(-1)
 }
@@ -243,20 +257,13 @@ func (ch *chain) postpone(pos store.Position) {
 	if ch.request != nil {
 		ch.request.Postpone()
 	}
-	if ch.orphan {
-		ch.request.End()
-	}
-	if ch.ended != nil {
-		ch.err = event.ErrPostponed
-		close(ch.ended)
-	}
-	ch.sys.live.Add(-1)
+	ch.over(event.ErrPostponed)
 }
 
 // keep is [KEEP] for actor h, which the step that commits holds for writing.
 func (ch *chain) keep(h *order.Handle) {
 	if ch.keeps == nil {
-		ch.keeps = h.KeepFor(ch.first)
+		ch.keeps = h.KeepFor(ch.is.First)
 	}
 }
 

@@ -6,9 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +19,8 @@ import (
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
@@ -55,6 +60,7 @@ type faulty struct {
 	ticks    [faultStores]bool // whether the ticker of a session has been started
 	unknown  map[int64]request // those of which it is not known
 	refused  map[int64]request
+	answers  map[int64]string // of requests that may come again, as text: all answers to one are equal
 	saw      sights
 }
 
@@ -79,8 +85,8 @@ func (e *slow) Confirm() error {
 
 // sights are what has happened in the runs.
 type sights struct {
-	crashes, cuts, unknown, refused, cancelled, audits int
-	counts                                             across.Counts
+	crashes, cuts, unknown, refused, cancelled, audits, repeated, failed, letters int
+	counts                                                                        across.Counts
 }
 
 const (
@@ -92,6 +98,8 @@ const (
 	faultLater    = 5 * time.Millisecond // by then payments that come later have come, and no ticker has ticked
 	faultTicks    = 5 * time.Millisecond // and by then they have
 	faultTroubles = 4
+	faultCuts     = 5   // of one trouble, at most
+	faultLate     = 200 // audits when it is calm: then nothing goes on any more if a request is not answered, and the scheduler says so
 )
 
 // request is one of a client.
@@ -99,19 +107,32 @@ type request struct {
 	kind         string
 	session, seq int64
 	from, to     int
-	path         []int
+	path         []int // of a relay; nobody: -1
 	amount       int64
 	cancels      bool // some time after it was sent
+	once         once // however often it is sent
+	again        bool // it is sent twice, perhaps at the same time
+	fails        bool // the last step does
 }
+
+// once says what sees to it that a request happens once.
+type once int
+
+const (
+	unnamed once = iota // nothing does
+	byKey
+	bySession
+	onces
+)
 
 func (q request) key() int64 { return q.session*1000000 + q.seq }
 
 func newFaulty(seed uint64) *faulty {
-	f := &faulty{seed: seed, r: rand.New(rand.NewPCG(seed, 3)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request)}
+	f := &faulty{seed: seed, r: rand.New(rand.NewPCG(seed, 3)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request), answers: make(map[int64]string)}
 	f.kinds = []string{"pay", "later", "put", "close", "relay", "spin", "open", "start", "stop"}
 	f.r.Shuffle(len(f.kinds), func(i, j int) { f.kinds[i], f.kinds[j] = f.kinds[j], f.kinds[i] })
 	f.kinds = f.kinds[:2+f.r.IntN(4)]
-	if pairs := [][]string{{"start", "stop"}, {"put", "close"}, {"relay"}}; f.r.IntN(4) == 0 {
+	if pairs := [][]string{{"start", "stop"}, {"put", "close"}, {"relay"}, {"relay", "spin"}}; f.r.IntN(4) == 0 {
 		f.kinds = pairs[f.r.IntN(len(pairs))]
 	}
 	f.clock = sched.NewSimClock(time.Unix(1000, 0))
@@ -119,7 +140,7 @@ func newFaulty(seed uint64) *faulty {
 	f.s = sched.New(seed, func() string { return f.story() + f.waits() })
 	c, err := nodes.Open(nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage), Scheduled: true, Scheduler: f.s, Seed: seed,
-			Clock: f.clock, Stdout: io.Discard},
+			Clock: f.clock, Stdout: io.Discard, Log: slog.New(slog.DiscardHandler)},
 		Stores: faultStores, Partitions: 2 * faultStores, Spread: true,
 		Open:  func(event.StoreID) (store.Engine, error) { return &slow{Engine: memengine.New(), f: f}, nil },
 		Fatal: func(err error) { f.fail("a store fails: %v", err) },
@@ -179,9 +200,9 @@ func (f *faulty) vault(s *exec.System, session, n int64) ledger.VaultRef {
 	return ledger.VaultRef{Ref: aeonrt.Named(s.Client(), &ledger.AeonClassVault, fmt.Sprintf("v%d.%d", session, n%faultVaults))}
 }
 
-// at calls do with the system of a store until it has an answer. keyed: what may have happened is asked again. It returns the failure, which is
+// at calls do with the system of a store until it has an answer. again: also if it may have happened. It returns the failure, which is
 // unknown or an abort.
-func (f *faulty) at(id event.StoreID, keyed bool, do func(s *exec.System) error) error {
+func (f *faulty) at(id event.StoreID, again bool, do func(s *exec.System) error) error {
 	for {
 		s := f.c.System(id)
 		if s == nil {
@@ -191,7 +212,7 @@ func (f *faulty) at(id event.StoreID, keyed bool, do func(s *exec.System) error)
 		err := do(s)
 		var unknown *event.UnknownError
 		switch {
-		case keyed && errors.As(err, &unknown), errors.Is(err, event.ErrClosed) && !errors.Is(err, event.ErrPostponed):
+		case again && errors.As(err, &unknown), errors.Is(err, event.ErrClosed) && (again || !errors.Is(err, event.ErrPostponed)):
 			f.saw.unknown++
 			f.note("store %d: again, after %v", id, err)
 			f.s.Yield()
@@ -203,8 +224,9 @@ func (f *faulty) at(id event.StoreID, keyed bool, do func(s *exec.System) error)
 
 // perform makes a request at a store.
 func (f *faulty) perform(id event.StoreID, q request) error {
-	return f.at(id, q.kind != "relay" && q.kind != "spin", func(s *exec.System) error {
-		c := &exec.Call{Key: fmt.Sprint(q.key())}
+	var args order.Args // of the last time
+	err := f.at(id, q.once != unnamed, func(s *exec.System) error {
+		c := &exec.Call{}
 		switch q.kind {
 		case "pay":
 			c.Target, c.Method = f.account(s, q.from).Ref, &ledger.AeonMethodAccountPay
@@ -226,17 +248,32 @@ func (f *faulty) perform(id event.StoreID, q request) error {
 		case "stop":
 			c.Target, c.Method, c.Args = f.ticker(s, q.session), &ledger.AeonMethodTickerStop, &ledger.AeonArgsTickerStop{}
 		case "relay":
-			c.Target, c.Method, c.Key = f.account(s, q.from).Ref, &ledger.AeonMethodAccountRelay, ""
+			c.Target, c.Method = f.account(s, q.from).Ref, &ledger.AeonMethodAccountRelay
 			x := &ledger.AeonArgsAccountRelay{Amount: q.amount, Session: q.session, Seq: q.seq}
 			for _, i := range q.path {
+				if i < 0 {
+					aeonrt.Push(&x.Path, ledger.AccountRef{})
+					continue
+				}
 				aeonrt.Push(&x.Path, f.account(s, i))
 			}
 			c.Args = x
 		case "spin":
-			c.Target, c.Method, c.Key = f.account(s, q.from).Ref, &ledger.AeonMethodAccountSpin, ""
+			c.Target, c.Method = f.account(s, q.from).Ref, &ledger.AeonMethodAccountSpin
 			c.Args = &ledger.AeonArgsAccountSpin{N: q.amount, Session: q.session, Seq: q.seq}
 		}
-		if c.Key != "" && q.cancels {
+		args = c.Args
+		switch q.once {
+		case byKey:
+			c.Key = fmt.Sprint(q.key())
+		case bySession:
+			x, err := s.BeginSession(fmt.Sprint("session", q.session))
+			if err != nil {
+				return err
+			}
+			return x.Await(uint64(q.seq), 0, c.Target, c.Method, c.Args)
+		}
+		if q.cancels {
 			ctx, cancel := context.WithCancel(context.Background())
 			c.Cancel = &order.Cancellation{Until: ctx}
 			f.task(func() {
@@ -249,6 +286,17 @@ func (f *faulty) perform(id event.StoreID, q request) error {
 		_, err := s.Perform(c)
 		return err
 	})
+	if q.once != unnamed && !errors.Is(err, order.ErrCancelled) {
+		answer := fmt.Sprint(err)
+		if err == nil {
+			answer = fmt.Sprintf("%x", codec.AppendResult(nil, new(codec.Encoder), args))
+		}
+		if before, repeated := f.answers[q.key()]; repeated && answer != before {
+			f.fail("%+v is answered by %s, and was by %s", q, answer, before)
+		}
+		f.answers[q.key()] = answer
+	}
+	return err
 }
 
 func (f *faulty) ticker(s *exec.System, session int64) aeonrt.Ref {
@@ -259,13 +307,28 @@ func (f *faulty) ticker(s *exec.System, session int64) aeonrt.Ref {
 func (f *faulty) draw(session, seq int64) request {
 	q := request{kind: f.kinds[f.r.IntN(len(f.kinds))], session: session, seq: seq,
 		from: f.r.IntN(faultAccounts), to: f.r.IntN(faultAccounts), amount: 1 + f.r.Int64N(20), cancels: f.r.IntN(6) == 0}
+	q.once = once(f.r.IntN(int(onces)))
+	q.again = f.r.IntN(4) == 0
 	switch q.kind {
 	case "relay":
 		for range 2 + f.r.IntN(3) {
 			q.path = append(q.path, f.r.IntN(faultAccounts))
 		}
+		if q.once != unnamed && f.r.IntN(5) == 0 {
+			q.fails, q.path = true, append(q.path, -1)
+		}
 	case "spin":
 		q.amount = 1 + f.r.Int64N(3)
+	}
+	switch q.kind {
+	case "relay", "spin":
+		q.cancels = false
+	default:
+		q.once = max(q.once, byKey)
+		q.cancels = q.cancels && q.once == byKey
+	}
+	q.again = q.again && q.once != unnamed && !q.cancels
+	switch q.kind {
 	case "open":
 		f.opened++
 		q.amount = f.opened
@@ -281,6 +344,12 @@ func (f *faulty) draw(session, seq int64) request {
 func (f *faulty) ask(id event.StoreID) {
 	for i := int64(1); i <= faultRequests || !f.calm; i++ {
 		q := f.draw(int64(id), i)
+		if q.again {
+			f.task(func() {
+				f.pause(200)
+				_ = f.perform(id, q)
+			})
+		}
 		err := f.perform(id, q)
 		var abort *event.AbortError
 		var unknown *event.UnknownError
@@ -290,6 +359,9 @@ func (f *faulty) ask(id event.StoreID) {
 			if q.kind == "start" || q.kind == "stop" {
 				f.ticks[id] = q.kind == "start"
 			}
+		case q.fails && errors.As(err, &abort) && abort.Msg == activation.MsgNull:
+			f.saw.failed++
+			f.applied[q.key()] = q
 		case errors.Is(err, order.ErrCancelled):
 			f.saw.cancelled++
 			f.refused[q.key()] = q
@@ -305,6 +377,18 @@ func (f *faulty) ask(id event.StoreID) {
 		f.pause(30)
 	}
 	f.asking--
+}
+
+// repeat sends all requests again that have an answer which is kept.
+func (f *faulty) repeat() {
+	for _, list := range [...]map[int64]request{f.applied, f.refused} {
+		for _, key := range slices.Sorted(maps.Keys(list)) {
+			if q := list[key]; f.answers[key] != "" {
+				f.saw.repeated++
+				_ = f.perform(event.StoreID(q.session), q)
+			}
+		}
+	}
 }
 
 // audit counts all money.
@@ -338,32 +422,49 @@ func (f *faulty) trouble() {
 		f.pause(400)
 		id := event.StoreID(f.r.IntN(faultStores))
 		if f.r.IntN(3) == 0 {
-			other := (id + 1) % faultStores
-			f.note("the session between %d and %d ends", id, other)
-			f.saw.cuts++
-			f.c.Cut(id, other)
+			for range 1 + f.r.IntN(faultCuts) {
+				id = event.StoreID(f.r.IntN(faultStores))
+				other := (id + 1) % faultStores
+				f.note("the session between %d and %d ends", id, other)
+				f.saw.cuts++
+				f.c.Cut(id, other)
+				f.pause(100)
+			}
 			continue
 		}
-		f.note("store %d crashes", id)
-		f.saw.crashes++
-		err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
-			old := e.(*slow)
-			old.crashed = why
-			old.Fail(why)
-			f.pause(1 << f.r.IntN(8)) // a store that has failed runs on for a while
-			return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
-		})
-		if err != nil {
-			f.fail("%v", err)
+		f.crash(id)
+		down := []event.StoreID{id}
+		if f.r.IntN(4) == 0 {
+			f.pause(1 << f.r.IntN(8))
+			down = append(down, (id+1+event.StoreID(f.r.IntN(faultStores-1)))%faultStores)
+			f.crash(down[1])
 		}
-		f.pause(1 << f.r.IntN(10)) // often it starts at once
-		if err := f.c.Restart(id); err != nil {
-			f.fail("store %d does not start: %v", id, err)
+		for _, id := range down {
+			f.pause(1 << f.r.IntN(10)) // often it starts at once
+			if err := f.c.Restart(id); err != nil {
+				f.fail("store %d does not start: %v", id, err)
+			}
+			f.note("store %d starts", id)
 		}
-		f.note("store %d starts", id)
 	}
 	f.calm = true
 	f.note("it is calm")
+}
+
+// crash has a store crash.
+func (f *faulty) crash(id event.StoreID) {
+	f.note("store %d crashes", id)
+	f.saw.crashes++
+	err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
+		old := e.(*slow)
+		old.crashed = why
+		old.Fail(why)
+		f.pause(1 << f.r.IntN(8)) // a store that has failed runs on for a while
+		return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
+	})
+	if err != nil {
+		f.fail("%v", err)
+	}
 }
 
 // run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.
@@ -382,7 +483,10 @@ func (f *faulty) run() {
 	}
 	f.task(f.trouble)
 	f.task(func() {
-		for !f.calm || f.asking > 0 {
+		for late := 0; !f.calm || f.asking > 0 && late < faultLate; {
+			if f.calm {
+				late++
+			}
 			f.audit(event.StoreID(f.r.IntN(faultStores)))
 			f.pause(60)
 		}
@@ -390,6 +494,7 @@ func (f *faulty) run() {
 	f.s.Until(func() bool { return f.calm && f.asking == 0 && f.live == 0 })
 	f.tasks.Wait()
 	f.pass(faultLater)
+	f.repeat()
 	f.check()
 	s = f.c.System(0)
 	f.pass(faultTicks)
@@ -411,8 +516,10 @@ func (f *faulty) run() {
 		if err := s.Graph().Validate(); err != nil {
 			f.fail("store %d: %v", i, err)
 		}
-		if dead := s.DeadLetters(); len(dead) > 0 {
-			f.fail("store %d: %v", i, dead[0])
+		for _, dead := range s.DeadLetters() {
+			if f.saw.letters++; dead.Err.Error() != activation.MsgNull {
+				f.fail("store %d: %v", i, dead)
+			}
 		}
 	}
 	for i := range event.StoreID(faultStores) {
@@ -520,7 +627,9 @@ func (f *faulty) compare(q request, receipts, steps int64) {
 	case "later":
 		want = 1
 	case "relay":
-		want = int64(len(q.path))
+		if want = int64(len(q.path)); q.fails {
+			want -= 2 // the step that goes to nobody is undone
+		}
 	case "spin":
 		want = q.amount + 1
 	}
@@ -540,10 +649,11 @@ func TestFaults(t *testing.T) {
 		f.run()
 		saw.crashes, saw.cuts, saw.unknown = saw.crashes+f.saw.crashes, saw.cuts+f.saw.cuts, saw.unknown+f.saw.unknown
 		saw.refused, saw.cancelled, saw.audits = saw.refused+f.saw.refused, saw.cancelled+f.saw.cancelled, saw.audits+f.saw.audits
+		saw.repeated, saw.failed, saw.letters = saw.repeated+f.saw.repeated, saw.failed+f.saw.failed, saw.letters+f.saw.letters
 		saw.counts.Add(f.saw.counts)
 	}
 	t.Logf("over several stores: %+v", saw)
-	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0) {
+	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0) {
 		t.Errorf("something never happens: %+v", saw)
 	}
 }

@@ -1,12 +1,12 @@
 package nodes_test
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,30 +118,64 @@ func TestTransfersOverStores(t *testing.T) {
 	}
 }
 
-// A request with a key whose chain would go on in another store is refused, as it could happen twice.
-func TestAKeyDoesNotGoElsewhere(t *testing.T) {
+// A request with a key, or of a session, gets its outcome once, whichever stores its chain goes through, and a repetition gets the same.
+func TestAKeyGoesElsewhere(t *testing.T) {
 	c, err := nodes.Open(nodes.Config{System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage)}, Stores: 3, Partitions: 6, Spread: true,
 		Open: func(event.StoreID) (store.Engine, error) { return memengine.New(), nil }, Fatal: func(err error) { panic(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cl := c.System(0).Client()
+	s := c.System(0)
+	cl := s.Client()
 	accounts, err := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}.Open(cl, 12, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
+	session, err := s.BeginSession("s")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, a := range accounts.Items() {
-		x := &ledger.AeonArgsAccountSpin{N: 2, Session: 1, Seq: int64(i)}
-		_, err := c.System(0).Perform(&exec.Call{Target: a.Ref, Method: &ledger.AeonMethodAccountSpin, Args: x, Key: fmt.Sprint(i)})
-		abort := (*event.AbortError)(nil)
-		if here := int(a.Ref.ID().Birth)%3 == 0; here != (err == nil) || err != nil && (!errors.As(err, &abort) || !strings.Contains(abort.Msg, "cannot go on by a tail call")) {
-			t.Errorf("account %v: %v", a.Ref.ID(), err)
+		var path aeonrt.Vector[ledger.AccountRef]
+		for _, k := range []int{i + 1, i + 2, i + 4} {
+			aeonrt.Push(&path, accounts.Items()[k%12])
 		}
-		if left, err := a.Receipts(cl); err != nil || (left.Size() > 0) != (int(a.Ref.ID().Birth)%3 == 0) {
-			t.Errorf("account %v has %v (%v)", a.Ref.ID(), left.Size(), err)
+		if i%4 == 3 {
+			aeonrt.Push(&path, ledger.AccountRef{})
+		}
+		var first *ledger.AeonArgsAccountRelay
+		var failed string
+		for n := range 3 {
+			var err error
+			x := &ledger.AeonArgsAccountRelay{Path: path, Amount: 1, Session: 1, Seq: int64(i)}
+			if i%2 == 0 {
+				_, err = s.Perform(&exec.Call{Target: a.Ref, Method: &ledger.AeonMethodAccountRelay, Args: x, Key: fmt.Sprint(i)})
+			} else {
+				err = session.Await(uint64(i), 0, a.Ref, &ledger.AeonMethodAccountRelay, x)
+			}
+			if abort := (*event.AbortError)(nil); i%4 == 3 && errors.As(err, &abort) {
+				if failed = cmp.Or(failed, abort.Msg); abort.Msg != failed {
+					t.Errorf("account %d: %q, and %q before", i, abort.Msg, failed)
+				}
+			} else if i%4 == 3 || err != nil {
+				t.Errorf("account %d: %v", i, err)
+			}
+			if n == 0 {
+				first = x
+			} else if x.AeonResult() != first.AeonResult() {
+				t.Errorf("account %d: %v, and %v before", i, x.AeonResult(), first.AeonResult())
+			}
+		}
+		if got, err := a.Receipts(cl); err != nil || got.Size() != 1 {
+			t.Errorf("account %d has %v (%v)", i, got.Size(), err)
 		}
 	}
 	c.Settle()
+	for i, s := range c.Systems() {
+		if dead := s.DeadLetters(); len(dead) > 0 {
+			t.Errorf("store %d: %v", i, dead[0])
+		}
+	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}

@@ -8,6 +8,7 @@
 //	timer.go     a timer that is set
 //	deadletter.go  a dead letter
 //	session.go   a durable session, and the outcome of each of its requests
+//	indoubt.go   what several stores have to end: what is prepared and decided, and the chains of requests that go elsewhere
 //	trace.go     the version of an actor that is traced, and how far the trace has come
 //
 // Each file has both the writer and the reader of a form. Two kinds of rows are not here: package image has the rows of

@@ -8,55 +8,71 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Rows of events over several stores: what a home has decided, and what is prepared in other stores (docs/rfc/stores.md). All that a store
-// has lie in its first partition.
+// Rows of what several stores have to end (docs/rfc/stores.md): what a home has decided, and what is prepared in other stores; which requests have
+// chains that go on in other stores, and how such chains have ended. All that a store has lie in its first partition.
 
-// The kinds of row in section InDoubt.
+// InDoubtKind is a kind of row in section InDoubt.
+type InDoubtKind byte
+
+// The kinds.
 const (
-	decided  = 'd' // then the attempt; the row lists the stores that have to carry it out
-	prepared = 'p' // then the home, and the attempt
+	KindDecided  InDoubtKind = 'd' // then the attempt; the row lists the stores that have to carry it out
+	KindPrepared InDoubtKind = 'p' // then the home, and the attempt
+	KindAway     InDoubtKind = 'a' // then the chain, by its first event, which goes on in another store; the row is the request that it is for
+	KindEnded    InDoubtKind = 'e' // then the chain; the row is the store that has the request, and the outcome
 )
 
 // InDoubtKeyMin is how many bytes the key of such a row has behind its section, at least.
-const InDoubtKeyMin = 1 + attemptSize
+const InDoubtKeyMin = 1 + chainSize
 
-const attemptSize = 3 * 8
+const (
+	chainSize   = 2 * 8
+	attemptSize = 3 * 8
+)
 
 // AppendDecisionKey appends the key of a decision: an event and the number of its attempt.
 func AppendDecisionKey(k []byte, p event.PartitionID, e event.EventID, number uint64) []byte {
-	return appendAttempt(append(store.AppendSection(k, p, store.InDoubt), decided), e, number)
+	return appendAttempt(append(store.AppendSection(k, p, store.InDoubt), byte(KindDecided)), e, number)
 }
 
 // AppendPreparedKey appends the key of what is prepared for an attempt of an event of store home.
 func AppendPreparedKey(k []byte, p event.PartitionID, home event.StoreID, e event.EventID, number uint64) []byte {
-	k = append(store.AppendSection(k, p, store.InDoubt), prepared)
+	k = append(store.AppendSection(k, p, store.InDoubt), byte(KindPrepared))
 	return appendAttempt(binary.BigEndian.AppendUint32(k, uint32(home)), e, number)
 }
 
 func appendAttempt(k []byte, e event.EventID, number uint64) []byte {
-	return store.AppendSerial(store.AppendSerial(store.AppendSerial(k, e.Origin), e.Seq), number)
+	return store.AppendSerial(AppendEvent(k, e), number)
+}
+
+// AppendChainKey appends the key of a row of a chain, which is one of the kinds that have these.
+func AppendChainKey(k []byte, kind InDoubtKind, p event.PartitionID, first event.EventID) []byte {
+	return AppendEvent(append(store.AppendSection(k, p, store.InDoubt), byte(kind)), first)
 }
 
 // InDoubt is the key of a row in section InDoubt.
 type InDoubt struct {
-	Prepared bool          // else it is a decision
-	Home     event.StoreID // of what is prepared
-	Event    event.EventID
-	Number   uint64
+	Kind   InDoubtKind
+	Home   event.StoreID // of what is prepared
+	Event  event.EventID // or the first one of a chain
+	Number uint64        // not of a chain
 }
 
 // ReadInDoubtKey reads the part of such a key behind its section.
 func ReadInDoubtKey(rest []byte) (k InDoubt, err error) {
-	kind := rest[0]
-	rest = rest[1:]
-	switch {
-	case kind == prepared && len(rest) == 4+attemptSize:
-		k.Prepared, k.Home, rest = true, event.StoreID(binary.BigEndian.Uint32(rest)), rest[4:]
-	case kind != decided || len(rest) != attemptSize:
-		return k, errors.New("its key is neither that of a decision nor that of what is prepared")
+	k.Kind = InDoubtKind(rest[0])
+	in := Read(rest[1:])
+	switch k.Kind {
+	case KindPrepared:
+		k.Home = event.StoreID(binary.BigEndian.Uint32(in.Bytes(4)))
+		k.Event, k.Number = in.Event(), in.Fixed()
+	case KindDecided:
+		k.Event, k.Number = in.Event(), in.Fixed()
+	case KindAway, KindEnded:
+		k.Event = in.Event()
+	default:
+		return k, errors.New("its key is of an unknown kind")
 	}
-	in := Read(rest)
-	k.Event, k.Number = in.Event(), in.Fixed()
 	return k, in.End()
 }
 
@@ -77,11 +93,33 @@ func ReadStores(payload []byte) (stores []event.StoreID, err error) {
 	return stores, in.End()
 }
 
+// AppendEnded appends the payload of how a chain has ended that is for a request of store s.
+func AppendEnded(b []byte, s event.StoreID, o *event.Outcome) []byte {
+	return AppendOutcome(binary.AppendUvarint(b, uint64(s)), o)
+}
+
+// ReadEnded reads the row of how a chain has ended. The data of the result are part of the row.
+func ReadEnded(key, row []byte) (s event.StoreID, o event.Outcome, err error) {
+	payload, err := store.Payload(key, row)
+	if err != nil {
+		return 0, o, err
+	}
+	in := Read(payload)
+	s = event.StoreID(in.Uint())
+	o, err = readOutcome(in.Rest())
+	return s, o, Damage(key, err)
+}
+
+// ReadAway reads the payload of a chain that goes on in another store: the request that it is for.
+func ReadAway(payload []byte) (*event.Request, error) {
+	in := Read(payload)
+	r := in.Request()
+	return r, in.End()
+}
+
 // Prepared is what an attempt of another store's event is to change here if it commits.
 type Prepared struct {
-	First   event.EventID // of the chain that the event is a step of, or would begin
-	Waits   bool          // a client of Store waits for the end of the chain
-	Store   event.StoreID
+	Chain   event.Chain // that the event is a step of, or would begin
 	Held    []event.ActorID
 	Fresh   []Made
 	Born    []event.ActorID // named actors that it has constructed
@@ -125,7 +163,7 @@ type Issue struct {
 
 // Append appends the payload.
 func (p *Prepared) Append(b []byte) []byte {
-	b = binary.AppendUvarint(AppendBool(AppendEvent(b, p.First), p.Waits), uint64(p.Store))
+	b = binary.AppendUvarint(append(AppendEvent(b, p.Chain.First), byte(p.Chain.Waits)), uint64(p.Chain.Store))
 	for _, list := range [...][]event.ActorID{p.Held, p.Born, p.Deletes} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, id := range list {
@@ -158,7 +196,7 @@ func (p *Prepared) Append(b []byte) []byte {
 // ReadPrepared reads what Append has written. Arguments and changes are part of the payload.
 func ReadPrepared(payload []byte) (p Prepared, err error) {
 	in := Read(payload)
-	p.First, p.Waits, p.Store = in.Event(), in.Bool(), event.StoreID(in.Uint())
+	p.Chain.First, p.Chain.Waits, p.Chain.Store = in.Event(), event.Waiter(in.Byte()), event.StoreID(in.Uint())
 	for _, list := range [...]*[]event.ActorID{&p.Held, &p.Born, &p.Deletes} {
 		for n := in.Uint(); n > 0 && !in.bad; n-- {
 			*list = append(*list, in.Actor())

@@ -21,6 +21,14 @@ var (
 	})
 	texts    = rapid.StringN(0, 20, 40)
 	contents = rapid.SliceOfN(rapid.Byte(), 1, 20)
+	stores   = rapid.Custom(func(t *rapid.T) event.StoreID { return event.StoreID(rapid.IntRange(0, 1000).Draw(t, "store")) })
+	requests = rapid.Custom(func(t *rapid.T) *event.Request {
+		r := &event.Request{Session: texts.Draw(t, "session"), Seq: rapid.Uint64().Draw(t, "seq"), Target: actors.Draw(t, "target")}
+		if r.HasKey() {
+			r.Fingerprint = rapid.Uint64().Draw(t, "fingerprint")
+		}
+		return r
+	})
 )
 
 // TestFormsAreReadAsTheyWereWritten: each form is read as it was written, and a payload that was cut off is refused.
@@ -47,12 +55,12 @@ func TestFormsAreReadAsTheyWereWritten(t *testing.T) {
 		e := event.SubEvent{Signature: rapid.Uint32().Draw(t, "signature"), Parent: events.Draw(t, "parent"), Index: rapid.IntRange(0, 1<<40).Draw(t, "index"),
 			Timer: rapid.Uint64().Draw(t, "timer"), Args: contents.Draw(t, "args")}
 		if e.Step = rapid.Bool().Draw(t, "step"); e.Step {
-			e.First = events.Draw(t, "first")
-			if rapid.Bool().Draw(t, "requested") {
-				e.Request = &event.Request{Session: texts.Draw(t, "session"), Seq: rapid.Uint64().Draw(t, "seq"), Target: actors.Draw(t, "target")}
-				if e.Request.HasKey() {
-					e.Request.Fingerprint = rapid.Uint64().Draw(t, "fingerprint")
-				}
+			e.Chain.First = events.Draw(t, "first")
+			switch rapid.IntRange(0, 2).Draw(t, "requested") {
+			case 1:
+				e.Request = requests.Draw(t, "request")
+			case 2:
+				e.Chain.Store, e.Chain.Waits = stores.Draw(t, "store"), event.RequestWaits
 			}
 		}
 		payload := AppendSubEvent(nil, &e)
@@ -173,6 +181,33 @@ func TestTracesAreReadAsTheyWereWritten(t *testing.T) {
 		var damage *store.CorruptError
 		if _, err := GetTraced(view); !errors.As(err, &damage) {
 			t.Fatalf("a part of a row was read, %v", err)
+		}
+	})
+}
+
+// TestRowsOfChainsAreReadAsTheyWereWritten: those of requests whose chains end in another store.
+func TestRowsOfChainsAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first, kind := events.Draw(t, "first"), rapid.SampledFrom([]InDoubtKind{KindAway, KindEnded}).Draw(t, "kind")
+		key := AppendChainKey(nil, kind, 3, first)
+		if k, err := ReadInDoubtKey(key[store.SectionSize:]); err != nil || k != (InDoubt{Kind: kind, Event: first}) {
+			t.Fatalf("the key of %c %v was read as %+v, %v", kind, first, k, err)
+		}
+		r := requests.Draw(t, "request")
+		payload := AppendRequest(nil, r)
+		if read, err := ReadAway(payload); err != nil || *read != *r {
+			t.Fatalf("request %+v was read as %+v, %v", r, read, err)
+		}
+		if read, err := ReadAway(payload[:rapid.IntRange(0, len(payload)-1).Draw(t, "cut")]); err == nil {
+			t.Fatalf("a part of %+v was read as %+v", r, read)
+		}
+		to, o := stores.Draw(t, "to"), event.Outcome{Kind: event.OutcomeKind(rapid.IntRange(0, int(event.Fault)).Draw(t, "outcome")), Data: contents.Draw(t, "data")}
+		if o.Kind == event.Result {
+			o.Signature = rapid.Uint32().Draw(t, "signature")
+		}
+		s, read, err := ReadEnded(key, store.AppendRow(nil, key, AppendEnded(nil, to, &o)))
+		if err != nil || s != to || !reflect.DeepEqual(read, o) {
+			t.Fatalf("%+v for store %d was read as %+v for %d, %v", o, to, read, s, err)
 		}
 	})
 }

@@ -24,6 +24,24 @@ func AppendSessionKey(k []byte, name string, partitions int) []byte {
 	return append(store.AppendSection(k, home, store.Sessions), name...)
 }
 
+// AppendRequest appends a request.
+func AppendRequest(b []byte, r *event.Request) []byte {
+	b = AppendActor(binary.AppendUvarint(AppendText(b, r.Session), r.Seq), r.Target)
+	if r.HasKey() {
+		b = binary.BigEndian.AppendUint64(b, r.Fingerprint)
+	}
+	return b
+}
+
+// Request reads what AppendRequest has written.
+func (p *Reader) Request() *event.Request {
+	r := &event.Request{Session: p.Text(), Seq: p.Uint(), Target: p.Actor()}
+	if r.HasKey() {
+		r.Fingerprint = p.Fixed()
+	}
+	return r
+}
+
 // AppendOutcome appends the payload of an outcome.
 func AppendOutcome(b []byte, o *event.Outcome) []byte {
 	b = append(b, byte(o.Kind))

@@ -7,6 +7,13 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
+// What a chain is for, in the row of a step.
+const (
+	forNone    = iota
+	forRequest // the request follows
+	forOther   // a request of another store, which follows
+)
+
 // AppendSubEvent appends the payload of a sub-event or of the next step of a chain. Like that of every waiting call, it
 // begins with the number of the signature, so that WaitingCalls can count without reading the rest.
 func AppendSubEvent(b []byte, e *event.SubEvent) []byte {
@@ -16,15 +23,14 @@ func AppendSubEvent(b []byte, e *event.SubEvent) []byte {
 	b = binary.AppendUvarint(b, e.Timer)
 	b = AppendBool(b, e.Step)
 	if e.Step {
-		b = AppendEvent(b, e.First)
-		b = AppendBool(b, e.Request != nil)
-		if r := e.Request; r != nil {
-			b = AppendText(b, r.Session)
-			b = binary.AppendUvarint(b, r.Seq)
-			b = AppendActor(b, r.Target)
-			if r.HasKey() {
-				b = binary.BigEndian.AppendUint64(b, r.Fingerprint)
-			}
+		b = AppendEvent(b, e.Chain.First)
+		switch {
+		case e.Request != nil:
+			b = AppendRequest(append(b, forRequest), e.Request)
+		case e.Chain.Waits == event.RequestWaits:
+			b = binary.AppendUvarint(append(b, forOther), uint64(e.Chain.Store))
+		default:
+			b = append(b, forNone)
 		}
 	}
 	return append(b, e.Args...)
@@ -36,12 +42,15 @@ func ReadSubEvent(payload []byte) (e event.SubEvent, err error) {
 	e.Signature = uint32(in.Uint())
 	e.Parent, e.Index, e.Timer = in.Event(), int(in.Uint()), in.Uint()
 	if e.Step = in.Bool(); e.Step {
-		e.First = in.Event()
-		if in.Bool() {
-			e.Request = &event.Request{Session: in.Text(), Seq: in.Uint(), Target: in.Actor()}
-			if e.Request.HasKey() {
-				e.Request.Fingerprint = in.Fixed()
-			}
+		e.Chain.First = in.Event()
+		switch in.Byte() {
+		case forNone:
+		case forRequest:
+			e.Request = in.Request()
+		case forOther:
+			e.Chain.Store, e.Chain.Waits = event.StoreID(in.Uint()), event.RequestWaits
+		default:
+			in.fail()
 		}
 	}
 	e.Args = in.Rest()

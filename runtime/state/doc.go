@@ -10,7 +10,7 @@
 //	registry.go  the handle of each actor that has references
 //	attach.go    brings an actor into the graph; detach.go takes it out
 //	load.go      brings its state into memory; evict.go drops it, to keep a limit
-//	name.go      the actor of a name
+//	name.go      the actor of a name; dying.go: actors that what is prepared deletes
 //	inspect.go   the states of all actors, for comparisons; metrics.go: figures
 //
 // Order of the evictor's locks: evictor before a shard of registry, attaching or loads.

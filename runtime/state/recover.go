@@ -166,3 +166,14 @@ func (s *State) AttachAll() (list []*order.Handle, err error) {
 	})
 	return list, err
 }
+
+// Restored counts what an opening has found in a store.
+type Restored struct {
+	Actors        int // RestoredMax + 1 if there are more than RestoredMax
+	SubEvents     int
+	Continuations int // tail calls
+	Timers        int
+}
+
+// RestoredMax is up to how many actors are counted: opening a store does not read all of them.
+const RestoredMax = 1000

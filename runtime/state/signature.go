@@ -58,6 +58,24 @@ func (s *Signatures[M]) Number(m M) uint32 {
 // Result returns the number for an outcome of m: 0 if it belongs to no class.
 func (s *Signatures[M]) Result(m M) uint32 { return s.numbers[m] }
 
+// Of returns the signature of an outcome, by its number: the zero one if it belongs to no class.
+func (s *Signatures[M]) Of(number uint32) store.Signature {
+	if old := s.stored[number]; old != nil {
+		return old.Signature
+	}
+	return store.Signature{}
+}
+
+// NumberOf returns the number of a signature that Of has returned in another store; false: this store has never had it.
+func (s *Signatures[M]) NumberOf(class, method, text string) (number uint32, ok bool) {
+	for n, old := range s.stored {
+		if s := old.Signature; s.Class == class && s.Method == method && s.Text == text {
+			return n, true
+		}
+	}
+	return 0, class == "" && method == ""
+}
+
 // Waiting returns the signature of a call that waits. It is nil, and the call counted, if the program
 // cannot read it.
 func (s *Signatures[M]) Waiting(number uint32) (*StoredSignature[M], error) {

@@ -108,7 +108,7 @@ func After(prefix []byte) []byte {
 }
 
 var sectionNames = map[Section]string{
-	Continuations: "continuation", Outcomes: "outcome", Edges: "ownership edge", Headers: "actor", InDoubt: "prepared event",
+	Continuations: "continuation", Outcomes: "outcome", Edges: "ownership edge", Headers: "actor", InDoubt: "event over several stores",
 	Keyed: "outcome of a request with a key",
 	Names: "name", Outbox: "sub-event", Timers: "timer", Fields: "field", Sessions: "session", DeadLetters: "dead letter",
 }
@@ -137,6 +137,8 @@ func DescribeKey(key []byte) string {
 		return fmt.Sprintf("%s %q of %v", what, rest[8+ActorSize:], ActorInKey(rest[8:]))
 	case s == Timers && len(rest) >= 8+ActorSize:
 		return fmt.Sprintf("%s of %v", what, ActorInKey(rest[8:]))
+	case s == InDoubt:
+		return fmt.Sprintf("row of an %s, in partition %d", what, p)
 	case s == Fields && len(rest) >= ActorSize+2:
 		return fmt.Sprintf("field %d of actor %v", binary.BigEndian.Uint16(rest[ActorSize:]), ActorInKey(rest))
 	case s != DeadLetters && s != Keyed && s != Timers && len(rest) >= ActorSize:

@@ -26,7 +26,7 @@ const (
 )
 
 // Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, while nodes are killed and started again: each request happens
-// once, with what follows from it, and readers find all money at any time.
+// once, with what follows from it and with chains through several stores, and readers find all money at any time.
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, 4)
@@ -39,7 +39,7 @@ func TestSeveralStores(t *testing.T) {
 			c.until(i, till(k)+"join", fmt.Sprintf("join %d %d", i, k), map[string]any{"name": purse(i), "p": "Purse/" + purse(i)})
 		}
 	}
-	var given, audits atomic.Int64
+	var given, passed, audits atomic.Int64
 	goesOn := func(n int64) {
 		t.Helper()
 		before, looked := c.added.Load(), audits.Load()
@@ -57,9 +57,18 @@ func TestSeveralStores(t *testing.T) {
 					return
 				default:
 				}
-				k := 1 + r.Int64N(20)
-				c.until(r.IntN(nodes), till(r.IntN(tills))+"give", fmt.Sprintf("%d-%d", i, n), map[string]any{"from": purse(r.IntN(purses)), "to": purse(r.IntN(purses)), "k": k})
-				given.Add(k)
+				k, key, at := 1+r.Int64N(20), fmt.Sprintf("%d-%d", i, n), till(r.IntN(tills))
+				args := map[string]any{"from": purse(r.IntN(purses)), "to": purse(r.IntN(purses)), "k": k}
+				if n%3 == 0 {
+					first := c.until(r.IntN(nodes), at+"pass", key, args)
+					if again := c.until(r.IntN(nodes), at+"pass", key, args); again != first {
+						c.fail("a chain with the key %s ends with %d, and with %d when it is sent again", key, first, again)
+					}
+					passed.Add(k)
+				} else {
+					c.until(r.IntN(nodes), at+"give", key, args)
+					given.Add(k)
+				}
 				c.added.Add(1)
 			}
 		})
@@ -91,6 +100,10 @@ func TestSeveralStores(t *testing.T) {
 	eventually(t, "what was issued has happened, once", func() (bool, any) {
 		got := c.until(0, "/v1/Side/given/get", "", nil)
 		return got == given.Load(), fmt.Sprint(got, " of ", given.Load())
+	})
+	eventually(t, "all steps of chains have been taken, once", func() (bool, any) {
+		got := c.until(0, till(0)+"passed", "", nil)
+		return got == passed.Load(), fmt.Sprint(got, " of ", passed.Load())
 	})
 	for _, wrong := range c.wrong {
 		t.Error(wrong)

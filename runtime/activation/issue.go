@@ -1,0 +1,58 @@
+package activation
+
+import (
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+)
+
+// What a part issues stands in the row of what it has prepared, until it is carried out, perhaps by a later start.
+
+// Issues appends ops as they are stored, in program order. args has their arguments, where Encoded says; number returns the number of the signature of a
+// method; hold is told which actors the event holds for writing until it is carried out. Timers that call clients end with the process, as these do.
+func Issues(list []row.Issue, ops []Op, args []byte, number func(*Method) uint32, hold func(*order.Handle)) []row.Issue {
+	for i := range ops {
+		o := &ops[i]
+		s := row.Issue{Keep: o.Keep, Issuer: o.Issuer.ID, Name: o.Name, Delay: int64(o.Delay), Every: int64(o.Every)}
+		switch o.Kind {
+		case OpBranch:
+			list = Issues(list, o.Branch.Ops(), args, number, hold)
+			continue
+		case OpEmit:
+			s.Kind = row.IssueEvent
+		case OpTail:
+			if s.Kind = row.IssueTail; o.Keep {
+				hold(o.Target)
+			}
+		case OpGo:
+			s.Kind = row.IssueGo
+		case OpTimer, OpCancel:
+			hold(o.Issuer)
+			if s.Kind = row.IssueTimer; o.Kind == OpCancel || o.Object != nil {
+				s.Kind = row.IssueCancel
+			}
+		default:
+			// Invariant: what a part tells, its home tells.
+			assert.Unreachable("activation: a part issues %d", o.Kind)
+		}
+		if s.Kind != row.IssueCancel {
+			s.Target, s.Signature, s.Args = o.Target.ID, number(o.Method), args[o.Encoded[0]:o.Encoded[1]]
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+var issuedKinds = map[row.IssueKind]OpKind{row.IssueEvent: OpEmit, row.IssueTail: OpTail, row.IssueGo: OpGo, row.IssueTimer: OpTimer, row.IssueCancel: OpCancel}
+
+// Issued returns the op that was stored, without its method and arguments.
+func Issued(s *row.Issue, handle func(event.ActorID) *order.Handle) Op {
+	o := Op{Kind: issuedKinds[s.Kind], Issuer: handle(s.Issuer), Name: s.Name, Delay: time.Duration(s.Delay), Every: time.Duration(s.Every), Keep: s.Keep}
+	if o.Kind != OpCancel {
+		o.Target = handle(s.Target)
+	}
+	return o
+}
