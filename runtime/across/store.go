@@ -28,16 +28,14 @@ type Local interface {
 	Method(a *order.Attempt) (method string, c Chain)
 	// EndChain takes the end of a chain.
 	EndChain(Chain, *Reply)
-	// Lost says that the session with a store has ended, or that another one begins: nothing comes any more that was under way.
-	Lost(event.StoreID)
+	// Lost says that a session has ended, or that another one begins: nothing comes any more that was under way.
+	Lost()
 	// NewPart returns what runs the code of a part, with an attempt that has not been started; Handle finds its actors.
 	NewPart(p *Part, method string) (Proxy, *order.Attempt)
 	// Handle returns the handle of an actor of the store, attached.
 	Handle(event.ActorID) *order.Handle
 	// Answer answers a question, in place. It may wait. False says that the store has failed, and cannot answer.
 	Answer(*Question) bool
-	// Let says what becomes of callbacks that another store has had held. They may have been dropped.
-	Let(HeldID, bool)
 	// Forget deletes the row of a decision that all have carried out.
 	Forget(commit.Name)
 }
@@ -58,6 +56,7 @@ type Store struct {
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []*Message               // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
+	held        map[heldID]*Held         // for events of other stores
 	questions   uint64
 	ended       bool
 	counts      Counts
@@ -78,7 +77,7 @@ type Counts struct {
 // Open opens the store, before any attempt is made. There is no session with another store yet.
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
-		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked)}
+		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), held: make(map[heldID]*Held)}
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }
@@ -195,7 +194,7 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Commit:
 		s.commit(from, m)
 	case Let:
-		s.cfg.Local.Let(HeldID{from, session, m.Number}, m.Yes)
+		s.let(heldID{from, m.Number}, m.Yes)
 	case Ended:
 		s.cfg.Local.EndChain(m.Chain, m.Reply)
 	case Answer:

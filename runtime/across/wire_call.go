@@ -210,6 +210,7 @@ const (
 	askKept
 	askName
 	askActor
+	askObject
 	askForms
 	answer
 )
@@ -224,19 +225,22 @@ const (
 	inQuestionActor
 	inQuestionLabel
 	inQuestionFirst
+	inQuestionObject
 )
 
 var questions = [...]set{
-	askLines: inQuestionLines | inQuestionNumber,
-	askKept:  inQuestionKept,
-	askName:  inQuestionClass | inQuestionName,
-	askActor: inQuestionActor,
-	answer:   inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst,
+	askLines:  inQuestionLines | inQuestionNumber,
+	askKept:   inQuestionKept,
+	askName:   inQuestionClass | inQuestionName,
+	askActor:  inQuestionActor,
+	askObject: inQuestionObject | inQuestionClass | inQuestionName,
+	answer:    inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst,
 }
 
 func (q *Question) has() set {
 	return in(inQuestionLines, len(q.Lines) > 0) | in(inQuestionNumber, q.Number != 0) | in(inQuestionKept, !q.Kept.IsNull()) | in(inQuestionClass, q.Class != "") |
-		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull())
+		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull()) |
+		in(inQuestionObject, q.Object != 0)
 }
 
 func (q *Question) put(e *codec.Encoder, kind Kind) {
@@ -247,7 +251,7 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	}
 	f := questions[form]
 	// Invariant: a question has only fields of its form. The addressee sets Held.
-	if q.has()&^f != 0 || q.Held != (HeldID{}) {
+	if q.has()&^f != 0 || q.Held != nil {
 		assert.Unreachable("across: question of form %d with the fields %b", form, q.has())
 	}
 	if f&inQuestionLines != 0 {
@@ -274,6 +278,9 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	if f&inQuestionFirst != 0 {
 		putActor(e, q.First)
 	}
+	if f&inQuestionObject != 0 {
+		putNumber(e, q.Object)
+	}
 }
 
 // form returns what is asked.
@@ -285,6 +292,8 @@ func (q *Question) form() int {
 		return askKept
 	case !q.Actor.IsNull():
 		return askActor
+	case q.Object != 0:
+		return askObject
 	}
 	return askName
 }
@@ -318,6 +327,9 @@ func getQuestion(d *codec.Decoder, kind Kind) *Question {
 	}
 	if f&inQuestionFirst != 0 {
 		q.First = getActor(d)
+	}
+	if f&inQuestionObject != 0 {
+		q.Object = getNumber(d)
 	}
 	given(d, kind != Ask || q.form() == form, "field of a question")
 	return q

@@ -122,6 +122,8 @@ var (
 			return &Question{Kept: actors.Draw(t, "kept")}
 		case askActor:
 			return &Question{Actor: actors.Draw(t, "actor")}
+		case askObject:
+			return &Question{Object: max(numbers.Draw(t, "object"), 1), Class: texts.Draw(t, "class"), Name: texts.Draw(t, "name")}
 		}
 		return &Question{Class: texts.Draw(t, "class"), Name: texts.Draw(t, "name")}
 	})
@@ -239,6 +241,7 @@ func samples() []one {
 		{"ask, kept", &Message{Kind: Ask, Number: 300, Question: &Question{Kept: account}}},
 		{"ask, name", &Message{Kind: Ask, Number: 300, Question: &Question{Class: "bank.Bank", Name: "main"}}},
 		{"ask, actor", &Message{Kind: Ask, Number: 300, Question: &Question{Actor: account}}},
+		{"ask, object", &Message{Kind: Ask, Number: 300, Question: &Question{Object: event.OfStore(1, 4), Class: "shop.Ear", Name: "ann"}}},
 		{"answer", &Message{Kind: Answer, Number: 300, Question: &Question{Class: "bank.Account", Actor: account, Label: "Account 3:5", First: bank}}},
 		{"let", &Message{Kind: Let, Number: 4, Yes: true}},
 		{"ended", &Message{Kind: Ended, Chain: chain, Reply: &Reply{Result: []byte{3}}}},
@@ -272,6 +275,7 @@ var golden = map[string]string{
 	"ask, kept":            "0108ac0201038150",
 	"ask, name":            "0108ac02020962616e6b2e42616e6b046d61696e",
 	"ask, actor":           "0108ac0203038150",
+	"ask, object":          "0108ac02040873686f702e45617203616e6e8140",
 	"answer":               "0109ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
 	"let":                  "010a0104",
 	"ended":                "010b812080700101040103",
@@ -540,7 +544,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"unknown cause":              {head(Returned, failed, one(0, 0, 0, 0, 0, causes)), "enumeration constant 5 of 5"},
 		"commit without kind":        {head(Commit, one(0, 0, 0, 0, 0)), "unknown kind of message of the commit 0"},
 		"commit of unknown kind":     {head(Commit, one(byte(len(commits)), 0, 0, 0, 0)), "unknown kind of message of the commit 7"},
-		"unknown question":           {head(Ask, one(0, askForms)), "enumeration constant 4 of 4"},
+		"unknown question":           {head(Ask, one(0, askForms)), "enumeration constant 5 of 5"},
 		"question about no actor":    {head(Ask, one(0, askActor, 0, 0)), "no field of a question"},
 		"question without its lines": {head(Ask, one(0, askLines, 0, 0)), "no field of a question"},
 	} {
@@ -580,7 +584,7 @@ func TestFieldsOfOtherKindsAreRefused(t *testing.T) {
 		"a vote that writes":         {Kind: Commit, Commit: commit.Message{Kind: commit.Vote, Writes: true}},
 		"a prepare that says yes":    {Kind: Commit, Commit: commit.Message{Kind: commit.Prepare, Yes: true}},
 		"a commit of no kind":        {Kind: Commit},
-		"a question with its Held":   {Kind: Ask, Question: &Question{Kept: event.SerialActor(1, 1), Held: HeldID{From: 1}}},
+		"a question with its Held":   {Kind: Ask, Question: &Question{Kept: event.SerialActor(1, 1), Held: &Held{}}},
 		"two questions":              {Kind: Ask, Question: &Question{Kept: event.SerialActor(1, 1), Class: "C"}},
 		"an answer that asks":        {Kind: Answer, Question: &Question{Name: "n"}},
 		"a callback with a text":     {Kind: Called, Call: &Call{Lines: []Line{{Object: 1, Text: "x"}}}},

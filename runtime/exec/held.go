@@ -11,14 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// Callbacks of events to clients of other stores. They have the order of the commits: while an event has all its locks, the store of
-// a client gives its callbacks their places in the mailbox. They are held there until the store of the event says what becomes of them.
-
-// heldCalls is a place that callbacks of another store's event have among those of a client.
-type heldCalls struct {
-	done chan struct{} // closed when it is known what becomes of them
-	yes  bool          // they run; valid then
-}
+// Callbacks of events to clients of other stores: see across.Held.
 
 // holding names callbacks of an event that another store holds.
 type holding struct {
@@ -76,29 +69,11 @@ func (ev *Event) let(yes bool) {
 	ev.prep.held = ev.prep.held[:0]
 }
 
-// Let implements across.Local.
-func (l local) Let(id across.HeldID, yes bool) {
-	l.s.abroad.Lock()
-	defer l.s.abroad.Unlock()
-	if h := l.s.abroad.held[id]; h != nil {
-		delete(l.s.abroad.held, id)
-		h.yes = yes
-		close(h.done)
-	}
-}
-
 // holdFor gives callbacks of another store's event their places.
 func (s *System) holdFor(q *across.Question) {
-	h := &heldCalls{done: make(chan struct{})}
-	s.abroad.Lock()
-	if s.abroad.held == nil {
-		s.abroad.held = make(map[across.HeldID]*heldCalls)
-	}
-	s.abroad.held[q.Held] = h
-	s.abroad.Unlock()
 	for i := range q.Lines {
 		object, m, args := s.readLine(&q.Lines[i])
-		if to := clientOf(object.client); to.post(callback{object: object, method: m, args: args, held: h}) {
+		if to := clientOf(object.client); to.post(callback{object: object, method: m, args: args, held: q.Held}) {
 			s.workers.Run(to.drain)
 		}
 	}

@@ -143,10 +143,10 @@ type System struct {
 	tracer     *history.Tracer     // traced systems only
 	across     *across.Store       // nil: the system has the only store
 	partitions []event.PartitionID // its own, of a system among several
+	stores     event.StoreID       // the number above those of all stores, of a system among several
 	abroad     struct {
 		sync.Mutex
 		dying  map[*order.Handle]chan struct{} // that are deleted by what is prepared, each until that is over
-		held   map[across.HeldID]*heldCalls    // callbacks of events of other stores
 		chains map[event.EventID]*chain        // that have begun here, and go on in other stores
 		undone int                             // decisions that other stores have not carried out, which are live
 		over   bool                            // see Abandon
