@@ -5,7 +5,6 @@ package cluster
 import (
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -13,8 +12,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-
-	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
 
 var storeKills = flag.Int("store.kills", 3, "how many nodes of a cluster of several stores are killed")
@@ -102,25 +99,9 @@ func TestSeveralStores(t *testing.T) {
 // listStores fails unless the operator of a node finds each purse in one of the stores, and is told which stores there are.
 func listStores(t *testing.T, w *world, stores int) {
 	t.Helper()
-	client, err := httpdoor.ClientOf(w.data(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := func(store int) (status int, text string) {
-		answer, err := client.Get(fmt.Sprintf("http://localhost%s?class=Purse&store=%d", httpdoor.ActorsPath, store))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		b, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.StatusCode, string(b)
-	}
 	found, used := 0, 0
 	for store := range stores {
-		status, text := list(store)
+		status, text := w.actorsIn(0, "Purse", store)
 		if status != http.StatusOK {
 			t.Errorf("store %d: %d %s", store, status, text)
 		}
@@ -130,7 +111,7 @@ func listStores(t *testing.T, w *world, stores int) {
 	if found != purses || used < 2 {
 		t.Errorf("the stores have %d purses, in %d of them; there are %d", found, used, purses)
 	}
-	if status, text := list(stores); status != http.StatusBadRequest || !strings.Contains(text, fmt.Sprintf("there are %d, from 0 on", stores)) {
+	if status, text := w.actorsIn(0, "Purse", stores); status != http.StatusBadRequest || !strings.Contains(text, fmt.Sprintf("there are %d, from 0 on", stores)) {
 		t.Errorf("a store that is not there: %d %s", status, text)
 	}
 }
