@@ -18,7 +18,10 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -239,4 +242,21 @@ func (e *ear) hearGRPC(ctx context.Context, after uint64, take func(rung)) error
 		name, n := fields(of[1])
 		take(rung{number[1], string(name[1]), int64(n[2])})
 	}
+}
+
+// callGRPC is call by gRPC, of a method that has a number as its result.
+func (c *crowd) callGRPC(conn *grpc.ClientConn, path, key string, in []byte) (result int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Second)
+	defer cancel()
+	out, err := invoke(metadata.AppendToOutgoingContext(ctx, "idempotency-key", key), conn, path, in)
+	switch status.Code(err) {
+	case codes.OK:
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal: // the last is an answer that was cut off
+		return 0, err
+	default:
+		c.fail("%s: %v", path, err)
+		return 0, nil
+	}
+	_, answer := fields(out)
+	return int64(answer[1]), nil
 }

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"google.golang.org/grpc"
 )
 
 var storeKills = flag.Int("store.kills", 3, "how many nodes of a cluster of several stores are killed")
@@ -22,18 +24,22 @@ const (
 	tills   = 3
 )
 
-// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, while nodes are killed and started again: each request happens
+// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, by HTTP and by gRPC, while nodes are killed and started again: each request happens
 // once, with what follows from it, and readers find all money at any time.
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, 4)
 	c := &crowd{w: w, stop: make(chan struct{}), tag: t.Name()}
 	purse := func(i int) string { return fmt.Sprint("purse", i) }
-	till := func(i int) string { return fmt.Sprintf("/v1/Till/till%d/", i%tills) }
+	path := func(i int) string { return fmt.Sprintf("/v1/Till/till%d/", i%tills) }
+	var conns [nodes]*grpc.ClientConn
+	for i := range conns {
+		conns[i] = w.dial(i)
+	}
 	for i := range purses {
 		c.until(i, "/v1/Purse/"+purse(i)+"/fill", fmt.Sprint("fill ", i), map[string]any{"k": inPurse})
 		for k := range tills {
-			c.until(i, till(k)+"join", fmt.Sprintf("join %d %d", i, k), map[string]any{"name": purse(i), "p": "Purse/" + purse(i)})
+			c.until(i, path(k)+"join", fmt.Sprintf("join %d %d", i, k), map[string]any{"name": purse(i), "p": "Purse/" + purse(i)})
 		}
 	}
 	var given, audits atomic.Int64
@@ -54,8 +60,15 @@ func TestSeveralStores(t *testing.T) {
 					return
 				default:
 				}
-				k := 1 + r.Int64N(20)
-				c.until(r.IntN(nodes), till(r.IntN(tills))+"give", fmt.Sprintf("%d-%d", i, n), map[string]any{"from": purse(r.IntN(purses)), "to": purse(r.IntN(purses)), "k": k})
+				k, key, till := 1+r.Int64N(20), fmt.Sprintf("%d-%d", i, n), r.IntN(tills)
+				from, to := purse(r.IntN(purses)), purse(r.IntN(purses))
+				c.untilBy(r.IntN(nodes), key, func(node, again int) (int64, error) {
+					if (n+again)%2 == 0 { // what is sent again goes by the other protocol
+						return c.call(node, path(till)+"give", key, map[string]any{"from": from, "to": to, "k": k})
+					}
+					in := field(field(field(field(nil, 1, fmt.Sprint("till", till)), 2, from), 3, to), 4, uint64(k))
+					return c.callGRPC(conns[node], "/counter.Till/give", key, in)
+				})
 				given.Add(k)
 				c.added.Add(1)
 			}
@@ -68,7 +81,7 @@ func TestSeveralStores(t *testing.T) {
 				return
 			default:
 			}
-			if got := c.until(n, till(n)+"sum", "", nil); got != purses*inPurse {
+			if got := c.until(n, path(n)+"sum", "", nil); got != purses*inPurse {
 				c.fail("an audit finds %d", got)
 			}
 			audits.Add(1)
@@ -87,7 +100,7 @@ func TestSeveralStores(t *testing.T) {
 	group.Wait()
 	eventually(t, "what was issued has happened, once", func() (bool, any) {
 		got := c.until(0, "/v1/Side/given/get", "", nil)
-		return got == given.Load(), fmt.Sprint(got, " of ", given.Load())
+		return got == given.Load(), fmt.Sprint(got, " of ", given.Load(), c.wrong)
 	})
 	for _, wrong := range c.wrong {
 		t.Error(wrong)

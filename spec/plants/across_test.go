@@ -12,6 +12,9 @@ const faults = "./runtime/nodes -run TestFaults -faults 500"
 // moreFaults are for what is rare.
 const moreFaults = "./runtime/nodes -run TestFaults -faults 1500"
 
+// callbacks are clients outside of clusters whose stores crash.
+const callbacks = "./runtime/nodes -run TestCallbacksThroughFaults"
+
 // ofAcross are bugs of events over several stores.
 var ofAcross = []plant{
 	bug("what an event has written in another store is not committed there", "runtime/across/thread.go",

@@ -11,9 +11,6 @@ const (
 	byGRPC  = "./runtime/transport/grpc"
 )
 
-// callbacks are clients of several stores whose nodes are killed.
-const callbacks = "./sim/cluster -run TestCallbacksThroughKills -callback.kills 9"
-
 // ofReplica are bugs of the replicated journal.
 var ofReplica = []plant{
 	bug("a vote is told before it is durable", "replica/append.go",
