@@ -21,6 +21,7 @@ import (
 
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 var callbackKills = flag.Int("callback.kills", 3, "how many nodes are killed under clients that receive callbacks")
@@ -104,17 +105,23 @@ func TestGRPCOfSeveralStores(t *testing.T) {
 	for store, bell := range bells {
 		for i := range nodes {
 			want := performed()
-			want[leaders[store]]++
-			if _, err := invoke(t.Context(), conns[i], "/counter.Bell/ring", field(nil, 1, bell)); err != nil {
-				t.Fatal(err)
+			want[leaders[store]] += 2
+			byID := ":" + event.NamedActor("counter.Bell", bell, 0, int(event.Partitions)).String()
+			for _, request := range []struct{ method, key string }{{"ring", bell}, {"get", byID}} {
+				if _, err := invoke(t.Context(), conns[i], "/counter.Bell/"+request.method, field(nil, 1, request.key)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if got := performed(); got != want {
-				t.Errorf("a call by node %d of an actor in store %d, which node %d leads: the nodes have answered %v calls, expected %v", i, store, leaders[store], got, want)
+				t.Errorf("calls by node %d of an actor in store %d, which node %d leads: the nodes have answered %v calls, expected %v", i, store, leaders[store], got, want)
 			}
 			key := fmt.Sprint("once ", i)
 			ctx := metadata.AppendToOutgoingContext(t.Context(), "idempotency-key", key)
 			if _, err := invoke(ctx, conns[(i+1)%nodes], "/counter.Bell/ring", field(nil, 1, bell)); err != nil {
 				t.Fatal(err)
+			}
+			if got := c.until(i, "/v1/Bell/"+byID+"/get", "", nil); got != int64(2*(i+1)) {
+				t.Errorf("%s in store %d is called %s, and has rung %d times", bell, store, byID, got)
 			}
 			if got, want := c.until(i, "/v1/Bell/"+bell+"/ring", key, map[string]any{}), int64(2*(i+1)); got != want {
 				t.Errorf("%s in store %d has rung %d times, expected %d: a key of gRPC is another one by HTTP", bell, store, got, want)
