@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -27,10 +28,11 @@ func (n *node) route(r *http.Request) placement.StoreID {
 	if r.URL.Path == httpdoor.ClientsPath {
 		return n.nearest()
 	}
-	path, is := strings.CutPrefix(r.URL.Path, callPath)
+	path, is := strings.CutPrefix(r.URL.EscapedPath(), callPath)
 	class, rest, named := strings.Cut(path, "/")
 	key, _, _ := strings.Cut(rest, "/")
-	if !is || !named {
+	key, err := url.PathUnescape(key) // it may have a slash
+	if !is || !named || err != nil {
 		return firstStore
 	}
 	if callPath+class == httpdoor.ClientsPath {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -127,6 +128,26 @@ func TestGRPCOfSeveralStores(t *testing.T) {
 				t.Errorf("%s in store %d has rung %d times, expected %d: a key of gRPC is another one by HTTP", bell, store, got, want)
 			}
 		}
+	}
+}
+
+// A name with a slash is the same by HTTP, where it is escaped, and by gRPC: so is the store in which the outcome of a request is kept.
+func TestNamesWithSlashes(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, 4)
+	c := &crowd{w: w}
+	conn := w.dial(0)
+	for i := range 8 {
+		name := fmt.Sprintf("bell/%d", i)
+		c.untilBy(0, "once", func(int, int) (int64, error) {
+			return c.callGRPC(conn, "/counter.Bell/ring", "once", field(nil, 1, name))
+		})
+		if got := c.until(1, "/v1/Bell/"+url.PathEscape(name)+"/ring", "once", map[string]any{}); got != 1 {
+			t.Errorf("%s has rung %d times for one request", name, got)
+		}
+	}
+	for _, wrong := range c.wrong {
+		t.Error(wrong)
 	}
 }
 
