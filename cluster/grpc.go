@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"net"
 	"net/http"
 
 	"github.com/aeon-lang/aeon/cluster/front"
+	"github.com/aeon-lang/aeon/membership/port"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
@@ -22,18 +24,36 @@ type GRPC struct {
 const healthCheck = "/grpc.health.v1.Health/Check"
 
 // front returns what the front of a node needs; nil if g is.
-func (g *GRPC) front(p *aeonrt.Package) *front.GRPC {
+func (g *GRPC) front(n *node) *front.GRPC {
 	if g == nil {
 		return nil
 	}
 	reads := map[string]bool{healthCheck: true}
-	for _, c := range aeonrt.AllClasses(p) {
+	for _, c := range aeonrt.AllClasses(n.c.Package) {
 		for _, m := range c.Methods {
 			reads["/"+c.Path()+"/"+m.Name] = m.ReadOnly
 		}
 	}
-	return &front.GRPC{Fail: g.Fail, Reads: func(path string) bool { return reads[path] }}
+	return &front.GRPC{Fail: g.Fail, Reads: func(path string) bool { return reads[path] }, Store: n.routeGRPC}
 }
+
+// fromNodes is a listener of the port for a server of HTTP, which takes HTTP/2 without negotiation only on connections that show no TLS.
+type fromNodes struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l fromNodes) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return unseen{c.(*port.Conn)}, nil
+}
+
+// unseen is a connection whose state of TLS net/http does not see.
+type unseen struct{ *port.Conn }
+
+// ConnectionState is not that of tls.Conn, which it hides.
+func (unseen) ConnectionState() {}
 
 // Bounds of connections by HTTP/2, as a program has them that is no node.
 const (

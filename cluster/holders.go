@@ -67,28 +67,21 @@ func (s *holders) all() (list []*holder) {
 	return list
 }
 
-// holderOf returns the holder of the store that a request is for: that of its actor, as far as the request names one.
-func (n *node) holderOf(r *http.Request) *holder {
-	return n.holders.of(n, n.route(r))
-}
-
 // locate implements front.Config.Locate.
-func (n *node) locate(ctx context.Context, r *http.Request, after front.Place) (front.Place, error) {
-	return n.holderOf(r).locate(ctx, after)
+func (n *node) locate(ctx context.Context, of placement.StoreID, after front.Place) (front.Place, error) {
+	return n.holders.of(n, of).locate(ctx, after)
 }
 
 // locateControl is locate for requests of operators.
-func (n *node) locateControl(ctx context.Context, r *http.Request, after front.Place) (front.Place, error) {
-	return n.holders.of(n, n.operated(r)).locateControl(ctx, after)
+func (n *node) locateControl(ctx context.Context, of placement.StoreID, after front.Place) (front.Place, error) {
+	return n.holders.of(n, of).locateControl(ctx, after)
 }
 
 // here implements front.Config.Here.
-func (n *node) here(r *http.Request) http.Handler { return n.holderOf(r).here() }
+func (n *node) here(of placement.StoreID) http.Handler { return n.holders.of(n, of).here() }
 
 // controls is here for requests of operators.
-func (n *node) controls(r *http.Request) http.Handler {
-	return n.holders.of(n, n.operated(r)).controls()
-}
+func (n *node) controls(of placement.StoreID) http.Handler { return n.holders.of(n, of).controls() }
 
 // anyHere returns the handler of a system of this node, nil if there is none.
 func (n *node) anyHere() http.Handler { return anyOf(n.holders.all(), (*holder).here) }

@@ -125,8 +125,8 @@ func (n *node) open(own net.Listener, alone store.Engine) (err error) {
 	if err := n.startGossip(); err != nil {
 		return err
 	}
-	n.front = front.New(front.Config{Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n.c.Package), Spans: n.spans, Clock: n.clock, Log: n.log})
-	n.operator = front.New(front.Config{Locate: n.locateControl, Here: n.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
+	n.front = front.New(front.Config{Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})
+	n.operator = front.New(front.Config{Store: n.operated, Locate: n.locateControl, Here: n.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
 	close(n.ready)
 	n.holders.run(n)
 	n.tasks.Go(n.keepStores)
@@ -226,7 +226,7 @@ func (n *node) serve(l net.Listener) {
 	for _, s := range []struct {
 		from net.Listener
 		by   http.Handler
-	}{{l, n.public()}, {n.port.Listener(port.HTTP), n.front.Forwarded()}, {n.port.Listener(port.Control), n.operator.Forwarded()}} {
+	}{{l, n.public()}, {fromNodes{n.port.Listener(port.HTTP)}, n.front.Forwarded()}, {n.port.Listener(port.Control), n.operator.Forwarded()}} {
 		n.serveOn(s.from, s.by)
 	}
 }

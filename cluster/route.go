@@ -3,12 +3,16 @@ package cluster
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/aeon-lang/aeon/placement"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/protocodec"
 )
 
 // callPath is how the paths of calls begin: behind it are the class, the key of the actor, and the method.
@@ -17,23 +21,85 @@ const callPath = "/v1/"
 // storeQuery names the store that an operator asks.
 const storeQuery = "store"
 
-// route returns the store that performs a request: that of the actor which it calls. A request that names none is for the first store; from there any
-// actor can be called, too, so a route saves messages and decides nothing but where the outcome of a request with a key is kept.
+// route returns the store that performs a request by HTTP: that of the actor which it calls, or of the client that it is about. One that names neither is
+// for the first store. From there any actor can be called, too, so a route saves messages and decides nothing but where the outcome of a request with a
+// key is kept.
 func (n *node) route(r *http.Request) placement.StoreID {
+	if r.URL.Path == httpdoor.ClientsPath {
+		return n.nearest()
+	}
+	path, is := strings.CutPrefix(r.URL.EscapedPath(), callPath)
+	class, rest, named := strings.Cut(path, "/")
+	key, _, _ := strings.Cut(rest, "/")
+	key, err := url.PathUnescape(key) // it may have a slash
+	if !is || !named || err != nil {
+		return firstStore
+	}
+	if callPath+class == httpdoor.ClientsPath {
+		return n.storeOfClient(key)
+	}
+	return n.storeOf(class, key)
+}
+
+// routeGRPC is route for a request by gRPC.
+func (n *node) routeGRPC(path string, message []byte) placement.StoreID {
+	service, method, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	key := protocodec.KeyOf(message)
+	switch {
+	case len(n.placement.State().Stores) <= 1:
+		return firstStore
+	case n.class(service) != nil:
+		return n.storeOf(service, key)
+	case method == protocodec.BeginName:
+		return n.nearest()
+	}
+	return n.storeOfClient(key)
+}
+
+// nearest returns the store where a client begins: one that this node leads, if there is one, so that its stream does not pass another node.
+func (n *node) nearest() placement.StoreID {
+	for _, h := range n.holders.all() {
+		if h.here() != nil {
+			return placement.StoreID(h.group)
+		}
+	}
+	return firstStore
+}
+
+// storeOfClient returns the store where a client has begun.
+func (n *node) storeOfClient(id string) placement.StoreID {
+	if of := door.StoreOf(id); int(of) < len(n.placement.State().Stores) {
+		return of
+	}
+	return firstStore
+}
+
+// storeOf returns the store of the actor of a class that has a key, as calls have it: its name, or a colon and its id.
+func (n *node) storeOf(class, key string) placement.StoreID {
 	p := n.placement.State()
 	if len(p.Stores) <= 1 {
 		return firstStore
 	}
-	class, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, callPath), "/")
-	key, _, called := strings.Cut(rest, "/")
-	if !called || !strings.HasPrefix(r.URL.Path, callPath) {
+	var id event.ActorID
+	if text, is := strings.CutPrefix(key, ":"); is {
+		id, _ = event.ParseActorID(text)
+	} else if c := n.class(class); c != nil {
+		id = event.NamedActor(c.Path(), key, 0, len(p.Partitions))
+	}
+	if id.IsNull() || int(id.Birth) >= len(p.Partitions) {
 		return firstStore
 	}
-	birth, ok := birthOf(n.c.Package, class, key, len(p.Partitions))
-	if !ok {
-		return firstStore
+	return p.Partitions[id.Birth].Store
+}
+
+// class returns the class of actors that calls name so, nil if there is none.
+func (n *node) class(name string) *aeonrt.Class {
+	for _, c := range aeonrt.AllClasses(n.c.Package) {
+		if c.Name == name || c.Path() == name {
+			return c
+		}
 	}
-	return p.Partitions[birth].Store
+	return nil
 }
 
 // operated is route for a request of an operator, which may name the store that answers.
@@ -63,18 +129,4 @@ func (n *node) serveOperator(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	n.operator.ServeHTTP(w, r)
-}
-
-// birthOf returns the partition of the actor with a key, as calls have it: its name, or a colon and its id.
-func birthOf(p *aeonrt.Package, class, key string, partitions int) (event.PartitionID, bool) {
-	if text, is := strings.CutPrefix(key, ":"); is {
-		id, err := event.ParseActorID(text)
-		return id.Birth, err == nil && int(id.Birth) < partitions
-	}
-	for _, c := range aeonrt.AllClasses(p) {
-		if c.Name == class || c.Path() == class {
-			return event.NamedActor(c.Path(), key, 0, partitions).Birth, true
-		}
-	}
-	return 0, false
 }

@@ -41,11 +41,13 @@ type Place struct {
 
 // Config says how a front works.
 type Config struct {
-	// Locate waits until it is known where a request is served, or ctx ends. It has just failed at the place after, if that is none but the zero
-	// one: so Locate returns another one, or the same after a short time, in which it has not changed.
-	Locate func(ctx context.Context, r *http.Request, after Place) (Place, error)
-	// Here returns the handler of the system that serves a request, if that is one of this node; nil: it is on another, or nowhere.
-	Here func(*http.Request) http.Handler
+	// Store returns which store has the system that serves a request. The front that takes a request asks for it, and tells the one that it forwards it to.
+	Store func(*http.Request) event.StoreID
+	// Locate waits until it is known where the system of a store is, or ctx ends. A request has just failed at the place after, if that is none but the
+	// zero one: so Locate returns another one, or the same after a short time, in which it has not changed.
+	Locate func(ctx context.Context, of event.StoreID, after Place) (Place, error)
+	// Here returns the handler of the system of a store, if that is on this node; nil: it is on another, or nowhere.
+	Here func(of event.StoreID) http.Handler
 	// Dial connects to the front of another node.
 	Dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
 	// Ready reports why requests cannot be served now; nil: they can.
@@ -66,6 +68,8 @@ const (
 	// resendMax is how many bytes of arguments are kept so that a request can be sent again.
 	resendMax = 1 << 20
 	keyHeader = "Idempotency-Key"
+	// storeHeader has the store whose system is to serve a request that is forwarded.
+	storeHeader = "Aeon-Store"
 	// timeHeader has the time of the node that forwards a request, in nanoseconds since 1970.
 	timeHeader = "Aeon-Time"
 )
@@ -85,9 +89,10 @@ func New(cfg Config) *Front {
 	f.proxy = &httputil.ReverseProxy{
 		Transport: newTransports(cfg.Dial), FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 		Rewrite: func(r *httputil.ProxyRequest) {
-			n, _ := r.In.Context().Value(nodeKey{}).(event.NodeID)
-			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(n)
+			to := addresseeOf(r.In.Context())
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(to.node)
 			r.Out.Host = r.In.Host
+			r.Out.Header.Set(storeHeader, strconv.FormatUint(uint64(to.store), 10))
 			if cfg.Clock != nil {
 				r.Out.Header.Set(timeHeader, strconv.FormatInt(cfg.Clock.Now().UnixNano(), 10))
 			}
@@ -101,7 +106,18 @@ func New(cfg Config) *Front {
 	return f
 }
 
-type nodeKey struct{}
+type addresseeKey struct{}
+
+// addressee is where a request is forwarded to.
+type addressee struct {
+	node  event.NodeID
+	store event.StoreID
+}
+
+func addresseeOf(ctx context.Context) addressee {
+	to, _ := ctx.Value(addresseeKey{}).(addressee)
+	return to
+}
 
 // Close closes the connections to other nodes that are idle.
 func (f *Front) Close() { f.proxy.Transport.(*transports).close() }
@@ -130,7 +146,9 @@ func (f *Front) Forwarded() http.Handler {
 			f.fail(w, r, nowhere(err.Error())) // the nodes have no session either, and the status of both says why
 			return
 		}
-		if h := f.cfg.Here(r); h != nil {
+		of, _ := strconv.ParseUint(r.Header.Get(storeHeader), 10, 32) // store 0 if the other node is of a version that knows no others
+		r.Header.Del(storeHeader)
+		if h := f.cfg.Here(event.StoreID(of)); h != nil {
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -164,12 +182,13 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), min(wait, f.cfg.Wait))
 	defer cancel()
 	body, again := keep(r)
+	of := f.storeOf(r, body)
 	unknown := false // what was sent may have happened
 	var at Place
 	var forwarded forwarding
 	defer forwarded.end()
 	for {
-		next, err := f.cfg.Locate(ctx, r, at)
+		next, err := f.cfg.Locate(ctx, of, at)
 		if err != nil {
 			f.fail(w, r, forwarded.refused(outcome(unknown)))
 			return
@@ -179,7 +198,7 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		t := &attempt{ResponseWriter: w, again: again, unknown: unknown, header: w.Header().Clone()}
 		setDeadline(r, deadline)
-		f.send(t, r, body, at)
+		f.send(t, r, body, at, of)
 		if f.isGRPC(r) {
 			t.complete()
 		}
@@ -196,8 +215,16 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send sends a request to a place.
-func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
+// storeOf returns which store has the system that serves a request, of which body has been read.
+func (f *Front) storeOf(r *http.Request, body []byte) event.StoreID {
+	if f.isGRPC(r) {
+		return f.cfg.GRPC.Store(r.URL.Path, messageIn(body))
+	}
+	return f.cfg.Store(r)
+}
+
+// send sends a request to a place of the system of a store.
+func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place, of event.StoreID) {
 	if body != nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
@@ -206,7 +233,7 @@ func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
 		return
 	}
 	// A node that is paused, or cut off, does not answer. When another one has taken over, its answer is not waited for.
-	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), nodeKey{}, at.Node))
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), addresseeKey{}, addressee{at.Node, of}))
 	defer cancel()
 	// The transport may send a request again itself, and fail to connect then: what counts is whether it ever had a connection.
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.carried.Store(true) }})
@@ -393,8 +420,7 @@ func newTransports(dial func(context.Context, event.NodeID) (net.Conn, error)) *
 	of := func() *http.Transport {
 		return &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				n, _ := ctx.Value(nodeKey{}).(event.NodeID)
-				return dial(ctx, n)
+				return dial(ctx, addresseeOf(ctx).node)
 			},
 			MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
 		}

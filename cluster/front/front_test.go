@@ -43,7 +43,7 @@ func (p *places) move(at Place) {
 	p.at = at
 }
 
-func (p *places) locate(ctx context.Context, _ *http.Request, after Place) (Place, error) {
+func (p *places) locate(ctx context.Context, _ event.StoreID, after Place) (Place, error) {
 	for {
 		p.mu.Lock()
 		at, changed := p.at, p.changed
@@ -59,11 +59,14 @@ func (p *places) locate(ctx context.Context, _ *http.Request, after Place) (Plac
 	}
 }
 
-func (p *places) here(*http.Request) http.Handler {
+func (p *places) here(event.StoreID) http.Handler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.at.Here
 }
+
+// only is the store of all requests.
+func only(*http.Request) event.StoreID { return 0 }
 
 // system answers with its name, or as it is told.
 func system(name string, calls *atomic.Int32) http.Handler {
@@ -94,7 +97,7 @@ func post(t *testing.T, f *Front, key string) (int, string) {
 }
 
 func newFront(p *places, wait time.Duration, dial func(context.Context, event.NodeID) (net.Conn, error)) *Front {
-	return New(Config{Locate: p.locate, Here: p.here, Dial: dial, Ready: func() error { return nil }, Wait: wait, Log: slog.New(slog.DiscardHandler)})
+	return New(Config{Store: only, Locate: p.locate, Here: p.here, Dial: dial, Ready: func() error { return nil }, Wait: wait, Log: slog.New(slog.DiscardHandler)})
 }
 
 func TestARequestGoesToTheNextSystem(t *testing.T) {
@@ -206,6 +209,71 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
+// The front that takes a request says which store it is for, by HTTP and by gRPC, and the one that it is forwarded to believes that front alone.
+func TestForwardedRequestsTellTheStore(t *testing.T) {
+	asked := make(chan event.StoreID, 1)
+	there := New(Config{Log: slog.New(slog.DiscardHandler), Here: func(of event.StoreID) http.Handler {
+		asked <- of
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+			_, _ = fmt.Fprintf(w, "%s%s", b, r.Header.Get(storeHeader))
+		})
+	}})
+	server := &http.Server{Handler: there.Forwarded(), Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	var at [8]places
+	for i := range at {
+		at[i].move(Place{Node: event.NodeID(i), Term: 1})
+	}
+	f := New(Config{
+		Log: slog.New(slog.DiscardHandler), Wait: time.Second,
+		Store: func(r *http.Request) event.StoreID { return event.StoreID(len(r.URL.Path)) },
+		Locate: func(ctx context.Context, of event.StoreID, after Place) (Place, error) {
+			return at[of].locate(ctx, of, after)
+		},
+		GRPC: &GRPC{Reads: func(string) bool { return true }, Store: func(path string, message []byte) event.StoreID { return event.StoreID(len(message)) }},
+		Dial: func(ctx context.Context, _ event.NodeID) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+		},
+	})
+	defer f.Close()
+	const frame = "\x00\x00\x00\x00"
+	for _, c := range []struct {
+		path, body string
+		major      int
+		want       event.StoreID
+	}{
+		{"/v1", "args", 1, 3},
+		{"/v1/A", "args", 1, 5},
+		{"/p.C/m", frame + "\x02ab", 2, 2},
+		{"/p.C/m", frame + "\x07abcdefg", 2, 7},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path, strings.NewReader(c.body))
+		r.Header.Set(storeHeader, "1")
+		if r.ProtoMajor = c.major; c.major == 2 {
+			r.Header.Set("Content-Type", "application/grpc")
+		}
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		select {
+		case of := <-asked:
+			if of != c.want || w.Body.String() != c.body {
+				t.Errorf("%s %q: the request goes to store %d, expected %d, and is answered %q", c.path, c.body, of, c.want, w.Body.String())
+			}
+		default:
+			t.Errorf("%s %q: %d %s", c.path, c.body, w.Code, w.Body.String())
+		}
+	}
+}
+
 // A request that is forwarded brings the time of the node that forwards it. One from a node whose clock is far ahead is not served.
 func TestForwardedRequestsTellTheTime(t *testing.T) {
 	var here, ahead fixed
@@ -217,12 +285,12 @@ func TestForwardedRequestsTellTheTime(t *testing.T) {
 		_, _ = fmt.Fprint(w, len(r.Header[timeHeader]))
 	})})
 	clock := sched.NewHybrid(&here)
-	other := New(Config{Locate: there.locate, Here: there.here, Clock: clock, Log: slog.New(slog.DiscardHandler)})
+	other := New(Config{Store: only, Locate: there.locate, Here: there.here, Clock: clock, Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(other.Forwarded())
 	defer server.Close()
 	p := &places{}
 	p.move(Place{Node: 2, Term: 1})
-	f := New(Config{Locate: p.locate, Here: p.here, Wait: time.Second, Clock: sched.NewHybrid(&ahead), Log: slog.New(slog.DiscardHandler), Dial: func(ctx context.Context, _ event.NodeID) (net.Conn, error) {
+	f := New(Config{Store: only, Locate: p.locate, Here: p.here, Wait: time.Second, Clock: sched.NewHybrid(&ahead), Log: slog.New(slog.DiscardHandler), Dial: func(ctx context.Context, _ event.NodeID) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", server.Listener.Addr().String())
 	}})

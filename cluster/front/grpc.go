@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // GRPC is what a front needs to take requests by gRPC. To the front they are requests by HTTP/2, whose failures are written otherwise.
@@ -14,6 +16,8 @@ type GRPC struct {
 	Fail func(w http.ResponseWriter, err error)
 	// Reads reports whether the method at a path reads alone, so that it may be performed twice.
 	Reads func(path string) bool
+	// Store is Config.Store for the method at a path and the message that it is called with, nil if that has not been read.
+	Store func(path string, message []byte) event.StoreID
 }
 
 const (
@@ -30,6 +34,14 @@ func (f *Front) isGRPC(r *http.Request) bool { return f.cfg.GRPC != nil && isGRP
 
 func isGRPC(r *http.Request) bool {
 	return r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
+}
+
+// messageIn returns the message of a request by gRPC, nil if its body has none that can be read.
+func messageIn(body []byte) []byte {
+	if len(body) < frameHead || body[0] != 0 { // compressed: no server of programs takes that
+		return nil
+	}
+	return body[frameHead:]
 }
 
 // keep is keepHTTP of a request by gRPC.

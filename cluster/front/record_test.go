@@ -33,7 +33,7 @@ func TestForwardedCallsAreRecorded(t *testing.T) {
 	p := &places{}
 	p.move(Place{Node: 2, Term: 1})
 	dials := 0
-	f := New(Config{Locate: p.locate, Here: p.here, Ready: func() error { return nil }, Wait: time.Second, Log: slog.New(slog.DiscardHandler), Spans: spans,
+	f := New(Config{Store: only, Locate: p.locate, Here: p.here, Ready: func() error { return nil }, Wait: time.Second, Log: slog.New(slog.DiscardHandler), Spans: spans,
 		Dial: func(ctx context.Context, _ event.NodeID) (net.Conn, error) {
 			if dials++; dials == 1 { // the second time it finds another leader
 				go p.move(Place{Node: 3, Term: 2})

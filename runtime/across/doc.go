@@ -12,6 +12,8 @@
 //	try.go       an attempt at its home
 //	part.go      an attempt at another store
 //	thread.go    calls out and in
+//	session.go   sessions with other stores
+//	held.go      callbacks for clients of this store, until the event of another one that has called them is decided
 //
 // Code of events runs in package activation. Package exec has it behind [Local] and [Proxy].
 package across

@@ -120,14 +120,16 @@ type Line struct {
 	Args   []byte
 }
 
-// Question is about an actor, and then its answer; or it has callbacks held, or the end of a chain taken.
+// Question is about an actor or a client, and then its answer; or it has callbacks held, or the end of a chain taken.
 type Question struct {
 	// Lines are callbacks for clients of the addressee: they get their places, and wait for a Let with the Number.
 	Lines  []Line
 	Number uint64 // among all of the store that asks
-	Held   HeldID // set where the question arrives
+	Held   *Held  // set where the question arrives
 	// Kept is an actor that a chain keeps: the answer comes when it has left.
 	Kept event.ActorID
+	// Object: is it one of a client outside, of the client class Class, of the caller Name? Class is "" in the answer if it is not.
+	Object uint64
 	// Class and Name: which actor has the name? It is made if there is none. In an answer Class is that of Actor, "" if it is not there.
 	Class, Name string
 	// Actor has the name; or it is asked how it is called.

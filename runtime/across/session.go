@@ -23,7 +23,8 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 		return
 	}
 	s.sessions[store] = session
-	s.cfg.Local.Lost(store)
+	s.loseHeld(store)
+	s.cfg.Local.Lost()
 	s.carryOut(s.home.Up(store, nil))
 	s.carryOut(s.participant.Up(store, nil))
 	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
@@ -66,7 +67,8 @@ func (s *Store) lost(store event.StoreID) {
 			s.send(to, &Message{Kind: Missed, Home: store})
 		}
 	}
-	s.cfg.Local.Lost(store)
+	s.loseHeld(store)
+	s.cfg.Local.Lost()
 }
 
 // missed withdraws attempts of which a part may have been lost on its way from store 0. Caller holds mu.
@@ -114,7 +116,8 @@ func (s *Store) End() {
 	}
 	clear(s.asked)
 	s.news.Broadcast()
-	s.cfg.Local.Lost(s.cfg.Store)
+	s.loseHeld(s.cfg.Store)
+	s.cfg.Local.Lost()
 }
 
 // isCurrent reports whether a message of a session is to be taken. Caller holds mu, as for what follows.
@@ -183,34 +186,29 @@ func (s *Store) Ask(of event.StoreID, q Question) Question {
 
 // answer answers a question that has come in a session.
 func (s *Store) answer(from event.StoreID, session uint64, m *Message) {
-	q := *m.Question
-	held := HeldID{from, session, q.Number}
-	q.Held = held
-	known := s.cfg.Local.Answer(&q)
+	q, id := *m.Question, heldID{from, m.Question.Number}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isCurrent(from, session) && known {
-		s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First}})
-	} else if q.Lines != nil {
-		s.cfg.Local.Let(held, false)
+	if !s.isCurrent(from, session) {
+		return // it is asked again in the next one
 	}
-}
-
-// HeldID names callbacks that this store holds for an event of another one.
-type HeldID struct {
-	From    event.StoreID
-	Session uint64
-	Number  uint64 // among all of From
-}
-
-// Hold has another store give callbacks their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before.
-func (s *Store) Hold(to event.StoreID, number uint64, list []Line) {
-	s.Ask(to, Question{Lines: list, Number: number})
-}
-
-// Let says what becomes of callbacks that another store holds.
-func (s *Store) Let(to event.StoreID, number uint64, yes bool) {
-	s.tell(to, &Message{Kind: Let, Number: number, Yes: yes})
+	if q.Lines != nil {
+		q.Held = s.holds(id)
+	}
+	s.mu.Unlock()
+	known := s.cfg.Local.Answer(&q)
+	s.mu.Lock()
+	if !s.isCurrent(from, session) {
+		return // and what was held is dropped
+	}
+	if !known {
+		s.let(id, false)
+		return
+	}
+	if q.Held != nil {
+		q.Held.told = true
+	}
+	s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First}})
 }
 
 // EndChain tells the store that waits for it how a chain has ended, for a client.

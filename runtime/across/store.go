@@ -28,8 +28,8 @@ type Local interface {
 	Method(a *order.Attempt) (method string, c event.Chain)
 	// EndChain takes the end of a chain for which a client waits.
 	EndChain(event.Chain, *Reply)
-	// Lost says that the session with a store has ended, or that another one begins: nothing comes any more that was under way.
-	Lost(event.StoreID)
+	// Lost says that a session has ended, or that another one begins: nothing comes any more that was under way.
+	Lost()
 	// NewPart returns what runs the code of a part, with an attempt that has not been started; Handle finds its actors.
 	NewPart(p *Part, method string) (Proxy, *order.Attempt)
 	// Handle returns the handle of an actor of the store, attached.
@@ -37,8 +37,6 @@ type Local interface {
 	// Answer answers a question, in place. It may wait. False says that it cannot, as the store has failed or is of another version: the question
 	// comes again in the next session.
 	Answer(*Question) bool
-	// Let says what becomes of callbacks that another store has had held. They may have been dropped.
-	Let(HeldID, bool)
 	// Forget deletes the row of a decision that all have carried out.
 	Forget(commit.Name)
 }
@@ -60,6 +58,7 @@ type Store struct {
 	deferred    []*Message               // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
 	votes       map[voteKey]int8         // whether calls are to be answered with a vote: see try.go
+	held        map[heldID]*Held         // for events of other stores
 	questions   uint64
 	ended       bool
 	counts      Counts
@@ -83,7 +82,8 @@ type Counts struct {
 // Open opens the store, before any attempt is made. There is no session with another store yet.
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
-		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), votes: make(map[voteKey]int8)}
+		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), held: make(map[heldID]*Held),
+		votes: make(map[voteKey]int8)}
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }
@@ -218,7 +218,7 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Commit:
 		s.commit(from, m)
 	case Let:
-		s.cfg.Local.Let(HeldID{from, session, m.Number}, m.Yes)
+		s.let(heldID{from, m.Number}, m.Yes)
 	case Ended:
 		s.cfg.Local.EndChain(m.Chain, m.Reply)
 	case Answer:

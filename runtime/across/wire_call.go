@@ -214,6 +214,7 @@ const (
 	askName
 	askActor
 	askEnd
+	askObject
 	askForms
 	answer
 )
@@ -229,21 +230,23 @@ const (
 	inQuestionLabel
 	inQuestionFirst
 	inQuestionEnd
+	inQuestionObject
 )
 
 var questions = [...]set{
-	askLines: inQuestionLines | inQuestionNumber,
-	askKept:  inQuestionKept,
-	askName:  inQuestionClass | inQuestionName,
-	askActor: inQuestionActor,
-	askEnd:   inQuestionEnd,
-	answer:   inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst,
+	askLines:  inQuestionLines | inQuestionNumber,
+	askKept:   inQuestionKept,
+	askName:   inQuestionClass | inQuestionName,
+	askActor:  inQuestionActor,
+	askEnd:    inQuestionEnd,
+	askObject: inQuestionObject | inQuestionClass | inQuestionName,
+	answer:    inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst,
 }
 
 func (q *Question) has() set {
 	return in(inQuestionLines, len(q.Lines) > 0) | in(inQuestionNumber, q.Number != 0) | in(inQuestionKept, !q.Kept.IsNull()) | in(inQuestionClass, q.Class != "") |
 		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull()) |
-		in(inQuestionEnd, q.End != nil)
+		in(inQuestionEnd, q.End != nil) | in(inQuestionObject, q.Object != 0)
 }
 
 func (q *Question) put(e *codec.Encoder, kind Kind) {
@@ -254,7 +257,7 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	}
 	f := questions[form]
 	// Invariant: a question has only fields of its form. The addressee sets Held.
-	if q.has()&^f != 0 || q.Held != (HeldID{}) {
+	if q.has()&^f != 0 || q.Held != nil {
 		assert.Unreachable("across: question of form %d with the fields %b", form, q.has())
 	}
 	if f&inQuestionLines != 0 {
@@ -284,6 +287,9 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	if f&inQuestionEnd != 0 {
 		q.End.put(e)
 	}
+	if f&inQuestionObject != 0 {
+		putNumber(e, q.Object)
+	}
 }
 
 // form returns what is asked.
@@ -297,6 +303,8 @@ func (q *Question) form() int {
 		return askActor
 	case q.End != nil:
 		return askEnd
+	case q.Object != 0:
+		return askObject
 	}
 	return askName
 }
@@ -333,6 +341,9 @@ func getQuestion(d *codec.Decoder, kind Kind) *Question {
 	}
 	if f&inQuestionEnd != 0 {
 		q.End = getEnd(d)
+	}
+	if f&inQuestionObject != 0 {
+		q.Object = getNumber(d)
 	}
 	given(d, kind != Ask || q.form() == form, "field of a question")
 	return q

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
 	"github.com/aeon-lang/aeon/runtime/metrics"
@@ -102,22 +103,15 @@ type Remotes struct {
 	dropped   atomic.Uint64
 	mu        struct { // taken before that of a Remote
 		sync.Mutex
-		byID    map[string]*Remote
-		objects map[uint64]object
-		swept   time.Time
+		byID  map[string]*Remote
+		swept time.Time
 	}
-}
-
-// object is an object of a remote client.
-type object struct {
-	of    *Remote
-	class *ClientClass
 }
 
 func newRemotes(d *Door, limits RemoteLimits) *Remotes {
 	limits.defaults()
 	rs := &Remotes{door: d, limits: limits}
-	rs.mu.byID, rs.mu.objects = make(map[string]*Remote), make(map[uint64]object)
+	rs.mu.byID = make(map[string]*Remote)
 	return rs
 }
 
@@ -138,21 +132,39 @@ func (e *NoClientError) Error() string { return e.Msg }
 // Begin begins a client of a caller, with an object of each class. The error is a *FullError.
 func (rs *Remotes) Begin(caller string, classes []*ClientClass) (*Remote, error) {
 	rs.sweep()
-	r := &Remote{ID: rand.Text(), all: rs, caller: caller, client: rs.door.sys.Client()}
+	r := &Remote{all: rs, caller: caller, client: rs.door.sys.Client()}
 	r.mu.first, r.mu.left = 1, rs.now()
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if len(rs.mu.byID) >= rs.limits.Max {
 		return nil, &FullError{fmt.Sprintf("there are %d clients, which is the limit", rs.limits.Max)}
 	}
+	number := uint64(0)
 	for _, c := range classes {
-		number := exec.NewRemote(r.client, c.ClientClass, r.deliverer(c)).Stored()
-		rs.mu.objects[number] = object{r, c}
-		r.numbers = append(r.numbers, number)
+		number = exec.NewRemote(r.client, &exec.Remote{Class: c.ClientClass, Caller: caller, Deliver: r.deliverer(c), Lost: r.lost}).Stored()
 		r.References = append(r.References, c.Name+":"+strconv.FormatUint(number, 10))
 	}
+	r.ID = newID(event.StoreIn(number))
 	rs.mu.byID[r.ID] = r
 	return r, nil
+}
+
+// newID returns an id for a client of a store, which nobody guesses.
+func newID(of event.StoreID) string {
+	if of == 0 {
+		return rand.Text()
+	}
+	return rand.Text() + idStore + strconv.FormatUint(uint64(of), 10)
+}
+
+// idStore is in front of the store in the id of a client, which that of store 0 does not have.
+const idStore = "-"
+
+// StoreOf returns the store of the client with an id. Of a text that is no such id it returns any.
+func StoreOf(id string) event.StoreID {
+	_, digits, _ := strings.Cut(id, idStore)
+	of, _ := strconv.ParseUint(digits, 10, 32)
+	return event.StoreID(of)
 }
 
 // Find returns a client of a caller. The error is a *NotFoundError, which does not tell whether another caller has it.
@@ -175,10 +187,7 @@ func (rs *Remotes) number(caller string, class *ClientClass, text string) (n uin
 	if err != nil || class == nil || name != class.Name && name != class.Path() {
 		return 0, false
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	o, ok := rs.mu.objects[n]
-	return n, ok && o.class == class && o.of.caller == caller
+	return n, rs.door.sys.IsRemote(n, class.Path(), caller)
 }
 
 // list returns all clients.
@@ -216,9 +225,6 @@ func (rs *Remotes) forget(r *Remote) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	delete(rs.mu.byID, r.ID)
-	for _, n := range r.numbers {
-		delete(rs.mu.objects, n)
-	}
 }
 
 // reserve takes the room that a callback needs from what all may take. If there is none, the callbacks that clients have
@@ -254,7 +260,6 @@ type Remote struct {
 	all        *Remotes
 	caller     string
 	client     *exec.Client
-	numbers    []uint64 // of its objects
 	mu         struct {
 		sync.Mutex
 		kept   []Delivery // callbacks, each with the number behind that of the one before
@@ -287,7 +292,7 @@ const (
 	Ended     = "ended"      // the client, by its caller
 	Expired   = "expired"    // the client, as no stream was open for too long
 	Overflow  = "overflow"   // the client, as too many callbacks have waited
-	Failed    = "failed"     // the client, as a callback cannot be written
+	Failed    = "failed"     // the client, as a callback cannot be written, or may be missing
 	TakenOver = "taken-over" // the stream, by another one
 )
 
@@ -386,6 +391,11 @@ func (r *Remote) expire(now time.Time) bool {
 func (r *Remote) drop(why *EndedError) {
 	r.all.dropped.Add(1)
 	r.endIf(why, func() bool { return true })
+}
+
+// lost ends the client, as a callback has happened or not: a gap could not be seen.
+func (r *Remote) lost() {
+	r.drop(ended(Failed, "the node that has called back was lost, and the callback may be missing"))
 }
 
 // End ends the client, as its caller wants.

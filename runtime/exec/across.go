@@ -47,7 +47,8 @@ func (s *System) openAcross(cfg *Across) {
 		}
 	}
 	for p := range s.host.Partitions {
-		if cfg.Of(event.PartitionID(p)) == cfg.Store {
+		of := cfg.Of(event.PartitionID(p))
+		if s.stores = max(s.stores, of+1); of == cfg.Store {
 			s.partitions = append(s.partitions, event.PartitionID(p))
 		}
 	}
@@ -247,9 +248,8 @@ func (s *System) endAbroad(c event.Chain, ev *Event, err error) {
 	s.across.EndChain(c, r)
 }
 
-// Lost implements across.Local: the end of a chain may not come any more, and callbacks that are held for an event of the store are dropped.
-func (l local) Lost(store event.StoreID) {
-	l.s.held.Drop(func(id across.HeldID) bool { return id.From == store })
+// Lost implements across.Local: the end of a chain may not come any more.
+func (l local) Lost() {
 	l.s.abroad.Lock()
 	defer l.s.abroad.Unlock()
 	l.s.loseChains()
@@ -350,6 +350,10 @@ func (l local) Answer(q *across.Question) bool {
 		return s.conclude(q.End)
 	case q.Lines != nil:
 		s.holdFor(q)
+	case q.Object != 0:
+		if !s.IsRemote(q.Object, q.Class, q.Name) {
+			q.Class = ""
+		}
 	case !q.Kept.IsNull():
 		if gone := s.durable.Handle(q.Kept).Gone(); gone != nil {
 			s.scheduler.Wait(gone)

@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
-	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -85,14 +85,28 @@ func (o *ClientObject) Ref() ClientRef {
 type Remote struct {
 	ClientObject
 	Class *ClientClass
+	// Caller is the one that may refer to the object by its number, at any store; "": callers have no names.
+	Caller string
 	// Deliver is given the callbacks one by one, in the order of the commits, when what they tell of is durable. It must not wait.
 	Deliver func(m *ClientMethod, args order.Args)
+	// Lost is called in place of Deliver for callbacks that have happened or not: the store of their event, which is another one, has gone.
+	Lost func()
 }
 
-// NewRemote makes an object of client cl whose callbacks are delivered.
-func NewRemote(cl *Client, class *ClientClass, deliver func(m *ClientMethod, args order.Args)) ClientRef {
-	r := &Remote{Class: class, Deliver: deliver}
-	return NewClientObject(cl, &r.ClientObject, r)
+// NewRemote makes r an object of client cl whose callbacks are delivered.
+func NewRemote(cl *Client, r *Remote) ClientRef { return NewClientObject(cl, &r.ClientObject, r) }
+
+// IsRemote reports whether the number of an object is that of a Remote of a class and a caller, whose client has not gone. It asks the store of the client.
+func (s *System) IsRemote(object uint64, class, caller string) bool {
+	if of := event.StoreIn(object); s.across != nil && of != s.cfg.Across.Store {
+		return of < s.stores && s.across.Ask(of, across.Question{Object: object, Class: class, Name: caller}).Class != ""
+	}
+	o := s.objects.Find(object)
+	if o == nil {
+		return false
+	}
+	r, is := o.self.(*Remote)
+	return is && r.Class.Path() == class && r.Caller == caller
 }
 
 type callback struct {
@@ -106,7 +120,7 @@ type callback struct {
 	pos    store.Position
 	// printed is the number of the last line of the event before the callback, in the output of a system with a store.
 	printed uint64
-	held    *outbox.HeldCall // of an event of another store; else nil
+	held    *across.Held // of an event of another store; else nil
 }
 
 // receiver returns the object that gets the callback which o describes.
@@ -206,7 +220,10 @@ func (cl *client) call(c callback) {
 		step.End(cl.sys.nanos(), failure)
 	}()
 	if c.held != nil {
-		if cl.sys.scheduler.Wait(c.held.Known); !c.held.Run {
+		if cl.sys.scheduler.Wait(c.held.Done); !c.held.Yes {
+			if remote, ok := c.object.self.(*Remote); ok && c.held.Lost {
+				remote.Lost()
+			}
 			return
 		}
 	}

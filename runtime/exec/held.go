@@ -11,8 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// Callbacks of events to clients of other stores. They have the order of the commits: while an event has all its locks, the store of
-// a client gives its callbacks their places in the mailbox. They are held there until the store of the event says what becomes of them.
+// Callbacks of events to clients of other stores: see across.Held.
 
 // holding names callbacks of an event that another store holds.
 type holding struct {
@@ -70,15 +69,11 @@ func (ev *Event) let(yes bool) {
 	ev.prep.held = ev.prep.held[:0]
 }
 
-// Let implements across.Local.
-func (l local) Let(id across.HeldID, yes bool) { l.s.held.Let(id, yes) }
-
 // holdFor gives callbacks of another store's event their places.
 func (s *System) holdFor(q *across.Question) {
-	h := s.held.Hold(q.Held)
 	for i := range q.Lines {
 		object, m, args := s.readLine(&q.Lines[i])
-		if to := clientOf(object.client); to.post(callback{object: object, method: m, args: args, held: h}) {
+		if to := clientOf(object.client); to.post(callback{object: object, method: m, args: args, held: q.Held}) {
 			s.workers.Run(to.drain)
 		}
 	}

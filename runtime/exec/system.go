@@ -143,6 +143,7 @@ type System struct {
 	tracer     *history.Tracer     // traced systems only
 	across     *across.Store       // nil: the system has the only store
 	partitions []event.PartitionID // its own, of a system among several
+	stores     event.StoreID       // the number above those of all stores, of a system among several
 	abroad     struct {
 		sync.Mutex
 		chains map[event.EventID]*chain // that have begun here, and go on in other stores
@@ -150,7 +151,6 @@ type System struct {
 		over   bool                     // see Abandon
 	}
 	dying         state.Dying
-	held          outbox.HeldCalls[across.HeldID]
 	clientMethods map[string]*ClientMethod // of a system among several
 	doubts        event.PartitionID        // has the rows of what is in doubt
 

@@ -34,13 +34,14 @@ import (
 )
 
 var (
-	faultSeeds = flag.Int("faults", 100, "how many clusters TestFaults runs")
-	faultSeed  = flag.Uint64("fault", 1, "the first seed of TestFaults")
+	faultSeeds = flag.Int("faults", 100, "how many clusters TestFaults runs, and TestCallbacksThroughFaults")
+	faultSeed  = flag.Uint64("fault", 1, "the first seed of these")
 )
 
 // A faulty is a cluster whose stores crash and whose sessions end, with clients at each store, all of them tasks of one scheduler: a seed repeats a
 // run. The money of the ledger moves in every way that the language has.
 type faulty struct {
+	test  string // its name
 	seed  uint64
 	r     *rand.Rand
 	s     *sched.Scheduler
@@ -127,8 +128,8 @@ const (
 
 func (q request) key() int64 { return q.session*1000000 + q.seq }
 
-func newFaulty(seed uint64) *faulty {
-	f := &faulty{seed: seed, r: rand.New(rand.NewPCG(seed, 3)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request), answers: make(map[int64]string)}
+func newFaulty(test string, p *aeonrt.Package, seed uint64) *faulty {
+	f := &faulty{test: test, seed: seed, r: rand.New(rand.NewPCG(seed, 3)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request), answers: make(map[int64]string)}
 	f.kinds = []string{"pay", "later", "put", "close", "relay", "spin", "open", "start", "stop"}
 	f.r.Shuffle(len(f.kinds), func(i, j int) { f.kinds[i], f.kinds[j] = f.kinds[j], f.kinds[i] })
 	f.kinds = f.kinds[:2+f.r.IntN(4)]
@@ -139,7 +140,7 @@ func newFaulty(seed uint64) *faulty {
 	f.syncs = 1 << f.r.IntN(7)
 	f.s = sched.New(seed, func() string { return f.story() + f.waits() })
 	c, err := nodes.Open(nodes.Config{
-		System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage), Scheduled: true, Scheduler: f.s, Seed: seed,
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(p), ClientClasses: aeonrt.AllClientClasses(p), Scheduled: true, Scheduler: f.s, Seed: seed,
 			Clock: f.clock, Stdout: io.Discard, Log: slog.New(slog.DiscardHandler)},
 		Stores: faultStores, Partitions: 2 * faultStores, Spread: true,
 		Open:  func(event.StoreID) (store.Engine, error) { return &slow{Engine: memengine.New(), f: f}, nil },
@@ -162,7 +163,7 @@ func (f *faulty) waits() string {
 }
 
 func (f *faulty) story() string {
-	return fmt.Sprintf("go test ./runtime/nodes -run TestFaults -fault %d -faults 1\n%s", f.seed, f.log.String())
+	return fmt.Sprintf("go test ./runtime/nodes -run %s -fault %d -faults 1\n%s", f.test, f.seed, f.log.String())
 }
 
 func (f *faulty) note(format string, args ...any) { fmt.Fprintf(&f.log, format+"\n", args...) }
@@ -645,7 +646,7 @@ func TestFaults(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	var saw sights
 	for seed := *faultSeed; seed < *faultSeed+uint64(*faultSeeds); seed++ {
-		f := newFaulty(seed)
+		f := newFaulty("TestFaults", &ledger.AeonPackage, seed)
 		f.run()
 		saw.crashes, saw.cuts, saw.unknown = saw.crashes+f.saw.crashes, saw.cuts+f.saw.cuts, saw.unknown+f.saw.unknown
 		saw.refused, saw.cancelled, saw.audits = saw.refused+f.saw.refused, saw.cancelled+f.saw.cancelled, saw.audits+f.saw.audits

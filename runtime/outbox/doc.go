@@ -9,7 +9,6 @@
 //	output.go    Output: what leaves when it is durable, in the order of the commits; Lines: the lines of a stream
 //	newest.go    Newest: failures, for inspection
 //	mailbox.go   Mailbox: the callbacks of one client
-//	held.go      HeldCalls: which of them an event of another store has, which may not commit
 //	object.go    Objects: the client objects that rows refer to by a number
 //	request.go   Request: a request that may come again, while it is performed. Perform, of its session or of Keyed, runs it once, and reads the
 //	             outcome if it comes again

@@ -62,6 +62,13 @@ func (c *Objects[O]) Resolve(number uint64, lost func() *O) *O {
 	return o
 }
 
+// Find returns the object of a number whose client is there, nil if there is none.
+func (c *Objects[O]) Find(number uint64) *O {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.live[number]
+}
+
 // Forget notes that the clients of some objects have gone.
 func (c *Objects[O]) Forget(gone func(*O) bool) {
 	c.mu.Lock()

@@ -34,6 +34,8 @@ type Callback struct {
 // The parts of a callback. The classes of the package have the numbers from classesFrom on, their methods those from 1 on,
 // and so have the parameters.
 const (
+	// BeginName is the method of the service that begins a client.
+	BeginName      = "begin"
 	clientsName    = "Clients"
 	callbackName   = "Callback"
 	callbackNumber = 1
@@ -70,7 +72,7 @@ func (c *compiler) clients(pkg string, classes []Class, signatures map[*Method]t
 		return made
 	}
 	id := param{"id", textType}
-	s.Begin = rpc("begin", "begin begins a client that has an object of each of these client classes of the package. References are the\narguments for methods that take one, by the names of their classes.",
+	s.Begin = rpc(BeginName, "begin begins a client that has an object of each of these client classes of the package. References are the\narguments for methods that take one, by the names of their classes.",
 		[]param{{"classes", textsType}}, []param{id, {"references", byNameType}})
 	s.Receive = rpc("receive", "receive streams the callbacks of a client, behind the one with the number after.", []param{id, {"after", numberType}}, nil)
 	s.Receive.stream = true

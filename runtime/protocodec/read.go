@@ -25,6 +25,22 @@ func (m *RPC) Read(b []byte, names jsoncodec.Names) (key string, args []byte, er
 	return key, r.fields(m.request.fields[1:], list[1:]), nil
 }
 
+// KeyOf returns what a request has as its first field if that is text: the key of the actor that it is for, or the id of a client. It is for a request that
+// is not read here; of one that Read refuses it may return anything.
+func KeyOf(b []byte) (key string) {
+	var wrong error
+	defer catch(&wrong)
+	for r := (&reader{}); len(b) > 0; {
+		var tag uint64
+		var v raw
+		tag, b = r.varint(b)
+		if v, b = r.value(uint8(tag&7), b); tag>>3 == keyNumber {
+			return string(v.bytes)
+		}
+	}
+	return ""
+}
+
 // ReadRequest reads a request of a service of clients, which is for no actor. The error is a *jsoncodec.Error.
 func (m *RPC) ReadRequest(b []byte) (args []byte, err error) {
 	defer catch(&err)

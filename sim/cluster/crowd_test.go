@@ -95,10 +95,15 @@ var sender = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 
 // until sends a request to one node after another until it is answered.
 func (c *crowd) until(at int, path, key string, args any) int64 {
+	return c.untilBy(at, key, func(node, _ int) (int64, error) { return c.call(node, path, key, args) })
+}
+
+// untilBy is until for a request that call sends to a node for the n-th time.
+func (c *crowd) untilBy(at int, key string, call func(node, n int) (int64, error)) int64 {
 	began := time.Now()
 	for n := 0; ; n++ {
 		known := c.w.clientsKnow()
-		result, err := c.call(known[(at+n)%len(known)], path, key, args)
+		result, err := call(known[(at+n)%len(known)], n)
 		if err == nil {
 			now := time.Now().UnixNano()
 			c.mu.Lock()

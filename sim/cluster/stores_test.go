@@ -5,7 +5,6 @@ package cluster
 import (
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -14,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"google.golang.org/grpc"
 )
 
 var storeKills = flag.Int("store.kills", 3, "how many nodes of a cluster of several stores are killed")
@@ -25,18 +24,22 @@ const (
 	tills   = 3
 )
 
-// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, while nodes are killed and started again: each request happens
+// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, by HTTP and by gRPC, while nodes are killed and started again: each request happens
 // once, with what follows from it and with chains through several stores, and readers find all money at any time.
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, 4)
 	c := &crowd{w: w, stop: make(chan struct{}), tag: t.Name()}
 	purse := func(i int) string { return fmt.Sprint("purse", i) }
-	till := func(i int) string { return fmt.Sprintf("/v1/Till/till%d/", i%tills) }
+	path := func(i int) string { return fmt.Sprintf("/v1/Till/till%d/", i%tills) }
+	var conns [nodes]*grpc.ClientConn
+	for i := range conns {
+		conns[i] = w.dial(i)
+	}
 	for i := range purses {
 		c.until(i, "/v1/Purse/"+purse(i)+"/fill", fmt.Sprint("fill ", i), map[string]any{"k": inPurse})
 		for k := range tills {
-			c.until(i, till(k)+"join", fmt.Sprintf("join %d %d", i, k), map[string]any{"name": purse(i), "p": "Purse/" + purse(i)})
+			c.until(i, path(k)+"join", fmt.Sprintf("join %d %d", i, k), map[string]any{"name": purse(i), "p": "Purse/" + purse(i)})
 		}
 	}
 	var given, passed, audits atomic.Int64
@@ -57,18 +60,26 @@ func TestSeveralStores(t *testing.T) {
 					return
 				default:
 				}
-				k, key, at := 1+r.Int64N(20), fmt.Sprintf("%d-%d", i, n), till(r.IntN(tills))
-				args := map[string]any{"from": purse(r.IntN(purses)), "to": purse(r.IntN(purses)), "k": k}
+				k, key, till := 1+r.Int64N(20), fmt.Sprintf("%d-%d", i, n), r.IntN(tills)
+				from, to := purse(r.IntN(purses)), purse(r.IntN(purses))
+				args := map[string]any{"from": from, "to": to, "k": k}
 				if n%3 == 0 {
-					first := c.until(r.IntN(nodes), at+"pass", key, args)
-					if again := c.until(r.IntN(nodes), at+"pass", key, args); again != first {
+					first := c.until(r.IntN(nodes), path(till)+"pass", key, args)
+					if again := c.until(r.IntN(nodes), path(till)+"pass", key, args); again != first {
 						c.fail("a chain with the key %s ends with %d, and with %d when it is sent again", key, first, again)
 					}
 					passed.Add(k)
-				} else {
-					c.until(r.IntN(nodes), at+"give", key, args)
-					given.Add(k)
+					c.added.Add(1)
+					continue
 				}
+				c.untilBy(r.IntN(nodes), key, func(node, again int) (int64, error) {
+					if (n+again)%2 == 0 { // what is sent again goes by the other protocol
+						return c.call(node, path(till)+"give", key, args)
+					}
+					in := field(field(field(field(nil, 1, fmt.Sprint("till", till)), 2, from), 3, to), 4, uint64(k))
+					return c.callGRPC(conns[node], "/counter.Till/give", key, in)
+				})
+				given.Add(k)
 				c.added.Add(1)
 			}
 		})
@@ -80,7 +91,7 @@ func TestSeveralStores(t *testing.T) {
 				return
 			default:
 			}
-			if got := c.until(n, till(n)+"sum", "", nil); got != purses*inPurse {
+			if got := c.until(n, path(n)+"sum", "", nil); got != purses*inPurse {
 				c.fail("an audit finds %d", got)
 			}
 			audits.Add(1)
@@ -99,10 +110,10 @@ func TestSeveralStores(t *testing.T) {
 	group.Wait()
 	eventually(t, "what was issued has happened, once", func() (bool, any) {
 		got := c.until(0, "/v1/Side/given/get", "", nil)
-		return got == given.Load(), fmt.Sprint(got, " of ", given.Load())
+		return got == given.Load(), fmt.Sprint(got, " of ", given.Load(), c.wrong)
 	})
 	eventually(t, "all steps of chains have been taken, once", func() (bool, any) {
-		got := c.until(0, till(0)+"passed", "", nil)
+		got := c.until(0, path(0)+"passed", "", nil)
 		return got == passed.Load(), fmt.Sprint(got, " of ", passed.Load())
 	})
 	for _, wrong := range c.wrong {
@@ -115,25 +126,9 @@ func TestSeveralStores(t *testing.T) {
 // listStores fails unless the operator of a node finds each purse in one of the stores, and is told which stores there are.
 func listStores(t *testing.T, w *world, stores int) {
 	t.Helper()
-	client, err := httpdoor.ClientOf(w.data(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := func(store int) (status int, text string) {
-		answer, err := client.Get(fmt.Sprintf("http://localhost%s?class=Purse&store=%d", httpdoor.ActorsPath, store))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		b, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.StatusCode, string(b)
-	}
 	found, used := 0, 0
 	for store := range stores {
-		status, text := list(store)
+		status, text := w.actorsIn(0, "Purse", store)
 		if status != http.StatusOK {
 			t.Errorf("store %d: %d %s", store, status, text)
 		}
@@ -143,7 +138,7 @@ func listStores(t *testing.T, w *world, stores int) {
 	if found != purses || used < 2 {
 		t.Errorf("the stores have %d purses, in %d of them; there are %d", found, used, purses)
 	}
-	if status, text := list(stores); status != http.StatusBadRequest || !strings.Contains(text, fmt.Sprintf("there are %d, from 0 on", stores)) {
+	if status, text := w.actorsIn(0, "Purse", stores); status != http.StatusBadRequest || !strings.Contains(text, fmt.Sprintf("there are %d, from 0 on", stores)) {
 		t.Errorf("a store that is not there: %d %s", status, text)
 	}
 }

@@ -46,8 +46,8 @@ func (n *nodes) move(node event.NodeID, here http.Handler) {
 }
 
 // locate is front.Config.Locate of a node.
-func (n *nodes) locate(of event.NodeID) func(context.Context, *http.Request, front.Place) (front.Place, error) {
-	return func(ctx context.Context, _ *http.Request, after front.Place) (front.Place, error) {
+func (n *nodes) locate(of event.NodeID) func(context.Context, event.StoreID, front.Place) (front.Place, error) {
+	return func(ctx context.Context, _ event.StoreID, after front.Place) (front.Place, error) {
 		for {
 			n.mu.Lock()
 			at, changed, next := n.at, n.changed, n.next
@@ -94,7 +94,7 @@ func (n *nodes) remotes(t *testing.T, wait time.Duration) (list [3]*remote) {
 		node := event.NodeID(i)
 		f := front.New(front.Config{
 			Locate: n.locate(node), Wait: wait, Log: discard, Ready: func() error { return nil },
-			Here: func(*http.Request) http.Handler {
+			Here: func(event.StoreID) http.Handler {
 				n.mu.Lock()
 				defer n.mu.Unlock()
 				if n.at.Node != node {
@@ -106,7 +106,8 @@ func (n *nodes) remotes(t *testing.T, wait time.Duration) (list [3]*remote) {
 				var d net.Dialer
 				return d.DialContext(ctx, "tcp", forwarded[to])
 			},
-			GRPC: &front.GRPC{Fail: grpcdoor.Fail, Reads: func(path string) bool { return path == "/shop.Shop/total" }},
+			GRPC: &front.GRPC{Fail: grpcdoor.Fail, Reads: func(path string) bool { return path == "/shop.Shop/total" },
+				Store: func(string, []byte) event.StoreID { return 0 }},
 		})
 		t.Cleanup(f.Close)
 		forwarded[i] = serveAsNode(t, f.Forwarded())

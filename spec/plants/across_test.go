@@ -12,6 +12,9 @@ const faults = "./runtime/nodes -run TestFaults -faults 500"
 // moreFaults are for what is rare.
 const moreFaults = "./runtime/nodes -run TestFaults -faults 1500"
 
+// callbacks are clients outside of clusters whose stores crash.
+const callbacks = "./runtime/nodes -run TestCallbacksThroughFaults"
+
 // ofAcross are bugs of events over several stores.
 var ofAcross = []plant{
 	bug("what an event has written in another store is not committed there", "runtime/across/try.go",
@@ -148,4 +151,45 @@ var ofAcross = []plant{
 		"\tev.LeaveAbove() // perhaps",
 		"\t// perhaps",
 		faults),
+
+	bug("a request by gRPC goes by way of store 0", "cluster/route.go",
+		"\tcase n.class(service) != nil:\n",
+		"\tcase n.class(service) != nil:\n\t\treturn firstStore\n\tcase n == nil:\n",
+		"./sim/cluster -run TestGRPCOfSeveralStores"),
+	bug("a name that is escaped by HTTP is another one", "cluster/route.go",
+		"r.URL.EscapedPath()",
+		"r.URL.Path",
+		"./sim/cluster -run TestNamesWithSlashes"),
+	bug("a node takes no HTTP/2 of other nodes", "cluster/grpc.go",
+		"func (unseen) ConnectionState() {}",
+		"func (unseen) connectionState() {}",
+		"./sim/cluster -run TestGRPCOfSeveralStores"),
+	bug("the node that a request is forwarded to is not told of which store it is", "cluster/front/front.go",
+		"r.Out.Header.Set(storeHeader,",
+		"r.Out.Header.Add(storeHeader,",
+		"./cluster/front -run TestForwardedRequestsTellTheStore"),
+	bug("a client of another store is not found", "runtime/exec/callback.go",
+		"return of < s.stores && s.across",
+		"return of < s.cfg.Across.Store && s.across",
+		"./sim/cluster -run TestCallbacksOfSeveralStores"),
+	bug("a store that is not there is asked for a client", "runtime/exec/callback.go",
+		"return of < s.stores && s.across",
+		"return s.across",
+		"./sim/cluster -run TestCallbacksOfSeveralStores"),
+	bug("a client that has ended is still found by other stores", "runtime/exec/across.go",
+		"if !s.IsRemote(q.Object, q.Class, q.Name) {",
+		"if q.Class == \"\" {",
+		"./sim/cluster -run TestCallbacksOfSeveralStores"),
+	bug("a stream is looked for in store 0", "cluster/route.go",
+		"if of := door.StoreOf(id); int(of)",
+		"if of := door.StoreOf(\"\"); int(of)",
+		"./sim/cluster -run TestCallbacksOfSeveralStores"),
+	bug("callbacks of other stores run before their event has committed", "runtime/exec/callback.go",
+		"if c.held != nil {",
+		"if c.held == nil && c.held != nil {",
+		callbacks),
+	bug("a client goes on though a callback may be missing", "runtime/across/held.go",
+		"h.Lost = h.told",
+		"h.Lost = h.told && h.Yes",
+		callbacks),
 }

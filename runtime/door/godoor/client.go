@@ -123,9 +123,9 @@ func NewObject(c *Client, class *aeonrt.ClientClass, to any, call Receive) Clien
 	case to == nil:
 		panic(fmt.Sprintf("an object of class %s needs an implementation of its callbacks, and nil was given", class.Name))
 	}
-	ref := exec.NewRemote(c.session, class, func(m *exec.ClientMethod, args aeonrt.Args) {
+	ref := exec.NewRemote(c.session, &exec.Remote{Class: class, Deliver: func(m *exec.ClientMethod, args aeonrt.Args) {
 		c.deliver(callback{method: m, args: args, call: call})
-	})
+	}})
 	return ClientObject{db: c.db, ref: ref, class: class.Path()}
 }
 
