@@ -2,6 +2,7 @@ package across
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/commit"
@@ -31,6 +32,7 @@ type Try struct {
 	// that.
 	further map[event.StoreID]bool
 
+	awaits  atomic.Int64           // where the call is that the event waits for: 1 above the number of the store; 0: it waits for none
 	wrote   map[event.StoreID]bool // of the goroutine of the event
 	inbox   []delivery             // guarded by the mutex of the attempt, as is verdict
 	verdict *Verdict

@@ -173,6 +173,9 @@ func (d *Door) Ready() error { return d.sys.Ready() }
 // WriteMetrics writes what the system counts.
 func (d *Door) WriteMetrics(w *metrics.Writer) {
 	d.sys.WriteMetrics(w)
+	if a := d.sys.Across(); a != nil {
+		a.WriteMetrics(w)
+	}
 	d.Remotes.writeMetrics(w)
 }
 
