@@ -141,6 +141,9 @@ func writeWaits(to io.Writer, waits []wait) error {
 	var b strings.Builder
 	last := ""
 	for i, w := range waits {
+		if w.Wants == "" && w.Why == "" && len(w.Holds) == 0 {
+			continue // what it waits for there has lines of its own
+		}
 		if w.Event != last {
 			last = w.Event
 			target := ""

@@ -19,8 +19,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/watch"
 	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
 
@@ -67,12 +69,15 @@ func TestTransfersOverStores(t *testing.T) {
 	opened(t, c)
 	var group sync.WaitGroup
 	var refused atomic.Int64
+	saw, follower := &seen{why: make(map[string]int)}, c.System(0).Follow(watch.Filter{})
+	defer follower.Close()
 	for n := range clients {
 		group.Go(func() {
 			s := c.System(event.StoreID(n % 3))
 			cl, r := s.Client(), rand.New(rand.NewPCG(1, uint64(n)))
 			b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
 			for i := range *transfers {
+				saw.look(s)
 				if i%10 == 9 {
 					if sum, err := b.Total(cl); err != nil || sum != accounts*deposit {
 						t.Errorf("an audit finds %d (%v)", sum, err)
@@ -86,6 +91,13 @@ func TestTransfersOverStores(t *testing.T) {
 		})
 	}
 	group.Wait()
+	for len(follower.Lines()) > 0 {
+		l := <-follower.Lines()
+		saw.why[l.Kind]++
+	}
+	if saw.why["a call there"] == 0 || saw.why["its vote"] == 0 || saw.why[watch.Withdrawn] == 0 {
+		t.Errorf("operators see %v", saw.why)
+	}
 	cl := c.System(0).Client()
 	b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
 	sum := int64(0)
@@ -106,8 +118,11 @@ func TestTransfersOverStores(t *testing.T) {
 		t.Error("too little has happened over several stores")
 	}
 	for i, s := range c.Systems() {
-		if tries, parts, undone := s.Across().Open(); tries+parts+undone > 0 {
+		if tries, parts, undone := s.Across().Open(); tries+parts+undone+s.Across().InDoubt() > 0 {
 			t.Errorf("store %d: %d attempts, %d parts and %d decisions are left", i, tries, parts, undone)
+		}
+		if list := s.Across().Look(); len(list) > 0 {
+			t.Errorf("store %d: operators see %v", i, list)
 		}
 		if err := s.Graph().Validate(); err != nil {
 			t.Errorf("store %d: %v", i, err)
@@ -115,6 +130,29 @@ func TestTransfersOverStores(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// seen counts what operators see of several stores.
+type seen struct {
+	sync.Mutex
+	why map[string]int
+}
+
+// look looks at a store as operators do.
+func (n *seen) look(s *exec.System) {
+	var at []*order.Handle
+	list := s.Across().Look()
+	for _, x := range list {
+		for _, v := range x.At {
+			at = append(at, v.At)
+		}
+	}
+	s.WaitGraph(at)
+	n.Lock()
+	defer n.Unlock()
+	for _, x := range list {
+		n.why[x.Why]++
 	}
 }
 
