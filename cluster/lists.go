@@ -82,7 +82,7 @@ func (n *node) serveList(w http.ResponseWriter, r *http.Request, of *list, store
 	gone := func(a *reply, why string) { absent = append(absent, missing(a.store, why, of.missing)) }
 	next := func(p *part) {
 		if err := p.next(of); err != nil {
-			gone(p.reply, "has lost its leader under way")
+			gone(p.reply, "was cut off under way")
 		}
 		if p.line == nil {
 			parts = slices.DeleteFunc(parts, func(o *part) bool { return o == p })
@@ -183,7 +183,7 @@ func (n *node) letters(r *http.Request, stores []placement.StoreID) ([][]string,
 			if err := d.Decode(&l); err == io.EOF {
 				break
 			} else if err != nil {
-				return nil, errNotAnswered(a.store, door.No, "has lost its leader under way", "nothing was forgotten")
+				return nil, errNotAnswered(a.store, door.No, "was cut off under way", "nothing was forgotten")
 			}
 			list[i] = append(list[i], l.Event)
 		}

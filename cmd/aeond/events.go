@@ -23,7 +23,8 @@ func eventsCommand() *cli.Command {
 		Long: fmt.Sprintf(`
 Events writes a line when an event is issued, and one when it has committed or was undone, with the failure and how long it
 took from its first attempt, until the program ends or you stop it. A request with a key that comes again is "repeated": it
-gets its first outcome. What happened before is not kept. The
+gets its first outcome. An attempt is "withdrawn", with the reason, if it has found that it needs more than it has entered with;
+the next one begins, and nothing of it has happened. What happened before is not kept. The
 program waits for nothing: if it tells faster than the lines are read, a line says how many were dropped. A commit
 of a sub-event is told before it is on the disk, that of a client's event when it is answered.
 
