@@ -279,6 +279,15 @@ func waitsOverStores(t *testing.T, w *world, c *crowd, spread map[uint32]string)
 		return holds != nil && waits != nil, list
 	})
 	group.Go(func() {
+		c.until(0, "/v1/Till/"+till+"/pay", "pay behind", map[string]any{"a": "Purse/" + spread[to], "b": "Purse/" + spread[from], "k": 1})
+	})
+	eventually(t, "what a part waits for is seen while its event waits elsewhere", func() (bool, any) {
+		list := w.told(1, httpdoor.WaitsPath)
+		return seen(list, func(l toldLine) bool {
+			return isOf(l.Store, from) && l.At == "Purse/"+spread[from] && l.Method == "Till.pay" && l.For == give && isOf(l.Home, home) && isOf(l.ForHome, home)
+		}) != nil, list
+	})
+	group.Go(func() {
 		c.until(2, "/v1/Purse/"+spread[from]+"/fill", "fill behind", map[string]any{"k": 0})
 	})
 	eventually(t, "what waits for the transfer names its home", func() (bool, any) {
