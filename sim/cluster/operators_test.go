@@ -403,10 +403,11 @@ func unreachable(t *testing.T, w *world, c *crowd, spread map[uint32]string) {
 			t.Errorf("%s: %v are missing", path, is)
 		}
 	}
-	want := fmt.Sprintf("store %d has no leader", lost)
-	for path, method := range map[string]string{httpdoor.ActorPath + "?name=Purse/" + spread[lost]: http.MethodGet, httpdoor.DeadPath + "?all=true": http.MethodDelete} {
-		if code, text := w.asked(0, method, path); code != http.StatusServiceUnavailable || !strings.Contains(text, want) {
-			t.Errorf("%s: %d %s", path, code, text)
+	for _, q := range [][3]string{{http.MethodGet, httpdoor.ActorPath + "?name=Purse/" + spread[lost], "its actors are missing"},
+		{http.MethodDelete, httpdoor.DeadPath + "?all=true", "nothing was forgotten"}} {
+		want := fmt.Sprintf("store %d has no leader: %s", lost, q[2])
+		if code, text := w.asked(0, q[0], q[1]); code != http.StatusServiceUnavailable || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s, and not %s", q[1], code, text, want)
 		}
 	}
 	w.links.set(false, cut...)
