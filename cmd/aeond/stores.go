@@ -8,6 +8,7 @@ import (
 	"flag"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/cluster/status"
@@ -54,7 +55,7 @@ func (p *partial) Read(b []byte) (int, error) {
 		p.rest = line
 		if bytes.HasPrefix(line, []byte(status.MissingPrefix)) {
 			var m status.Missing
-			if json.Unmarshal(line, &m) == nil {
+			if json.Unmarshal(line, &m) == nil && !slices.Contains(p.missing, m.Why) {
 				p.said, p.missing = append(p.said, line...), append(p.missing, m.Why)
 			}
 			if !p.keep {
