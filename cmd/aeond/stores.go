@@ -38,8 +38,9 @@ func storeFlag(fs *flag.FlagSet) func(dir string, query url.Values) error {
 // partial reads the lines that a node has put together of several stores, and notes what it says is missing.
 type partial struct {
 	from    *bufio.Reader
-	keep    bool // those lines are read, too
-	rest    []byte
+	keep    bool   // those lines are read, too
+	rest    []byte // of the buffer of from
+	within  bool   // a line that does not fit into that
 	said    []byte // the lines that say so
 	missing []string
 }
@@ -48,12 +49,16 @@ func newPartial(from io.Reader, keep bool) *partial {
 	return &partial{from: bufio.NewReader(from), keep: keep}
 }
 
-// Read implements io.Reader. At the end the error is a *missingError if something is missing.
+// Read implements io.Reader. At the end the error is a *missingError if something is missing. Lines may be of any length.
 func (p *partial) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
-		line, err := p.from.ReadBytes('\n')
+		line, err := p.from.ReadSlice('\n')
 		p.rest = line
-		if bytes.HasPrefix(line, []byte(status.MissingPrefix)) {
+		begins := !p.within
+		if p.within = err == bufio.ErrBufferFull; p.within {
+			err = nil
+		}
+		if begins && bytes.HasPrefix(line, []byte(status.MissingPrefix)) {
 			var m status.Missing
 			if json.Unmarshal(line, &m) == nil && !slices.Contains(p.missing, m.Why) {
 				p.said, p.missing = append(p.said, line...), append(p.missing, m.Why)
