@@ -1,6 +1,7 @@
 package across
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -34,6 +35,12 @@ func (s *Store) Look() (list []Seen) {
 			x := Seen{Event: name.Event, Work: t.attempt.Work.String(), Target: t.attempt.Target, Home: s.cfg.Store, At: at}
 			x.For, x.Why = s.awaited(t)
 			list = append(list, x)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
+		if q := s.asked[n]; q.by != nil {
+			list = append(list, Seen{Event: q.by.ID, Work: q.by.Work.String(), Target: q.by.Target, Home: s.cfg.Store,
+				For: []event.StoreID{q.of}, Why: fmt.Sprintf("a chain keeps actor %v", q.message.Question.Kept)})
 		}
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(s.parts), commit.Name.Compare) {

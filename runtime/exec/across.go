@@ -112,7 +112,7 @@ func (ev *Event) widen() {
 // awaitKept waits until the chain has left the actor of another store that has ended the attempt before.
 func (ev *Event) awaitKept() {
 	if w := ev.Wide; w != nil && !w.Kept.IsNull() {
-		ev.sys.across.Ask(ev.sys.across.StoreOf(w.Kept), across.Question{Kept: w.Kept})
+		ev.sys.across.AwaitKept(&ev.Attempt, w.Kept)
 		w.Kept = event.ActorID{}
 	}
 }

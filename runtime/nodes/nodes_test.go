@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -153,6 +154,69 @@ func (n *seen) look(s *exec.System) {
 	defer n.Unlock()
 	for _, x := range list {
 		n.why[x.Why]++
+	}
+}
+
+// An event that waits for a chain which keeps an actor of another store is seen to do so.
+func TestAChainThatKeepsIsSeen(t *testing.T) {
+	c, err := nodes.Open(nodes.Config{System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage)}, Stores: 3, Partitions: 6, Spread: true,
+		Open: func(event.StoreID) (store.Engine, error) { return memengine.New(), nil }, Fatal: func(err error) { panic(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.System(0)
+	cl := s.Client()
+	accounts, err := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}.Open(cl, 12, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a ledger.AccountRef
+	for _, x := range accounts.Items() {
+		if x.Ref.ID().Birth%3 == 1 {
+			a = x
+		}
+	}
+	seen, want := false, fmt.Sprintf("a chain keeps actor %v", a.Ref.ID())
+	const rounds, steps = 20, 3000
+	for round := 0; round < rounds && !seen; round++ {
+		ended := make(chan struct{})
+		var group sync.WaitGroup
+		group.Go(func() {
+			defer close(ended)
+			if _, err := a.SpinEvent(cl, steps, 1, int64(round)).Await(); err != nil {
+				t.Error(err)
+			}
+		})
+		group.Go(func() { // again, as one may come before the chain
+			for cl := s.Client(); !isClosed(ended); {
+				if err := a.Add(cl, 1); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		for !isClosed(ended) {
+			for _, x := range s.Across().Look() {
+				seen = seen || x.Home == 0 && x.Why == want && slices.Equal(x.For, []event.StoreID{1}) && x.Work == "Account.add"
+			}
+			runtime.Gosched()
+		}
+		group.Wait()
+	}
+	if !seen {
+		t.Errorf("no event waits as %s", want)
+	}
+	c.Settle()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
