@@ -157,7 +157,7 @@ func lead(s *status.Store, id event.NodeID, st storeBrief) {
 	if st.Term <= s.Term || !st.Serves {
 		return
 	}
-	s.Leader, s.Term, s.CaughtUp, s.Opened = id, st.Term, st.Timings.Lead.Seconds(), st.Timings.Recover.Seconds()
+	s.Leader, s.Term, s.CaughtUp, s.Opened, s.InDoubt = id, st.Term, st.Timings.Lead.Seconds(), st.Timings.Recover.Seconds(), st.Load.InDoubt
 	s.Replicas, s.Current = []event.NodeID{}, []event.NodeID{}
 	for _, p := range st.Progress {
 		if !p.Votes {

@@ -255,6 +255,13 @@ func (h *holder) controls() http.Handler {
 	return h.control
 }
 
+// runs returns the system if that runs on this node, else nil.
+func (h *holder) runs() *system {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.system
+}
+
 // known returns the role and the timings of the last fail-over to this node.
 func (h *holder) known() (replica.Role, front.Place, Timings) {
 	h.mu.Lock()

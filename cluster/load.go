@@ -13,6 +13,8 @@ type Load struct {
 	Events float64       `json:"events"` // that commit in a second
 	Commit time.Duration `json:"commit"` // of a group of them, until a majority has it; the mean
 	P99    time.Duration `json:"p99"`    // of calls from outside
+	// InDoubt are the events of other stores that have prepared something in this one, and have not been carried out here.
+	InDoubt int `json:"inDoubt"`
 }
 
 // sample is what the system of a store has counted up to a moment.
@@ -32,6 +34,9 @@ func (h *holder) measure() Load {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := sample{at: time.Now()}
+	if h.system != nil && h.system.link != nil {
+		h.load.InDoubt = h.system.System.Across().InDoubt()
+	}
 	if h.system == nil || now.at.Sub(h.sampled.at) < sampleInterval {
 		return h.load
 	}

@@ -14,32 +14,27 @@ import (
 
 const metricsPath = "/metrics"
 
-// serveMetrics returns what serves the figures of this node: its own, and those of the system that it runs, if here returns one. Each node is asked for
-// its own, so none has the figures of another one. Where tokens are asked for, the node that runs the actors knows the rights: by is asked then.
+// serveMetrics returns what serves the figures of this node: its own, and those of the systems that it runs, if here returns what serves one, which has the
+// rights then. Each node is asked for its own, so none has the figures of another one. Where tokens are asked for, and no system is here, the node that runs the actors knows the
+// rights: by is asked then.
 func (n *node) serveMetrics(here func() http.Handler, by http.Handler, asksTokens bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		of := &answered{head: make(http.Header), status: http.StatusOK}
-		system := here()
-		switch {
-		case system != nil:
-			system.ServeHTTP(of, r)
-		case asksTokens:
-			by.ServeHTTP(of, r)
-		}
-		if of.status != http.StatusOK {
-			of.copy(w)
+		if system := here(); system != nil {
+			system.ServeHTTP(w, r)
 			return
 		}
-		var own metrics.Writer
-		if system == nil {
-			of.body.Reset()
-			own.Process() // those of a system have them
+		if asksTokens {
+			of := &answered{head: make(http.Header), status: http.StatusOK}
+			if by.ServeHTTP(of, r); of.status != http.StatusOK {
+				of.copy(w)
+				return
+			}
 		}
-		n.writeMetrics(&own)
+		var m metrics.Writer
+		n.writeMetrics(&m)
 		w.Header().Set("Content-Type", metrics.ContentType)
 		w.Header().Set("Cache-Control", "no-store")
-		_, _ = of.body.WriteTo(w) // the client has gone if this fails
-		_, _ = own.WriteTo(w)     // and if this does
+		_, _ = m.WriteTo(w) // the client has gone if this fails
 	}
 }
 
@@ -68,13 +63,38 @@ func (a *answered) copy(w http.ResponseWriter) {
 	_, _ = a.body.WriteTo(w) // the client has gone if this fails
 }
 
-// writeMetrics writes what the node itself counts.
+// writeMetrics writes what the node counts: it implements httpdoor.Config.Metrics for its systems.
 func (n *node) writeMetrics(m *metrics.Writer) {
+	n.writeSystems(m)
+	m.Process()
 	n.writePlacement(m)
 	n.writeStores(m)
 	m.Histogram("aeon_log_sync_seconds", "Syncs of the log of this node, which all its stores share.", n.driver.Syncs())
 	writeTransport(m, n.transport.Metrics())
 	n.spans.WriteMetrics(m, "aeon_front_spans")
+}
+
+// writeSystems writes what the systems count that the node runs. Of several stores each sample that is of one has its number, also if the node leads no other one.
+func (n *node) writeSystems(m *metrics.Writer) {
+	several, begun := len(n.placement.State().Stores) > 1, false
+	for _, h := range n.holders.all() {
+		s := h.runs()
+		if s == nil {
+			continue
+		}
+		if !begun {
+			begun = true
+			m.Gauge("aeon_program_info", "The program.", 1, "program", n.c.Package.Name)
+		}
+		if several {
+			m.Label("store", number(h.group))
+		}
+		s.public.Door.WriteMetrics(m)
+		m.Label()
+	}
+	if begun {
+		n.holders.counts.Write(m)
+	}
 }
 
 // writePlacement writes what this node has of the placement.

@@ -1,10 +1,8 @@
 package cluster
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/aeon-lang/aeon/placement"
@@ -17,9 +15,6 @@ import (
 
 // callPath is how the paths of calls begin: behind it are the class, the key of the actor, and the method.
 const callPath = "/v1/"
-
-// storeQuery names the store that an operator asks.
-const storeQuery = "store"
 
 // route returns the store that performs a request by HTTP: that of the actor which it calls, or of the client that it is about. One that names neither is
 // for the first store. From there any actor can be called, too, so a route saves messages and decides nothing but where the outcome of a request with a
@@ -100,33 +95,4 @@ func (n *node) class(name string) *aeonrt.Class {
 		}
 	}
 	return nil
-}
-
-// operated is route for a request of an operator, which may name the store that answers.
-func (n *node) operated(r *http.Request) placement.StoreID {
-	if id, err := n.storeNamed(r); err == nil {
-		return id
-	}
-	return n.route(r)
-}
-
-// storeNamed returns the store that a request of an operator names.
-func (n *node) storeNamed(r *http.Request) (placement.StoreID, error) {
-	text, stores := r.URL.Query().Get(storeQuery), len(n.placement.State().Stores)
-	id, err := strconv.ParseUint(text, 10, 32)
-	if err != nil || id >= uint64(stores) {
-		return 0, &placement.Refusal{Reason: fmt.Sprintf("there is no store %q; there are %d, from 0 on", text, stores)}
-	}
-	return placement.StoreID(id), nil
-}
-
-// serveOperator serves what the system of a store answers.
-func (n *node) serveOperator(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Has(storeQuery) {
-		if _, err := n.storeNamed(r); err != nil {
-			answer(w, "", err)
-			return
-		}
-	}
-	n.operator.ServeHTTP(w, r)
 }

@@ -50,7 +50,7 @@ func (n *node) opener(number event.StoreID, counts *gate.Counts, log *audit.Log)
 		if err != nil {
 			return nil, err
 		}
-		cfg := httpdoor.Config{Config: gate.Config{Door: d, Log: c.Log, Counts: counts, Fail: fail, Audit: log}, Program: c.Package.Name}
+		cfg := httpdoor.Config{Config: gate.Config{Door: d, Log: c.Log, Counts: counts, Fail: fail, Audit: log}, Program: c.Package.Name, Metrics: n.writeMetrics}
 		inside := cfg
 		inside.Control = true
 		s.control = httpdoor.New(inside)

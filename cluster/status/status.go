@@ -25,6 +25,15 @@ const (
 // IdentityFile is the name of a file that the directory of a node has, and no other.
 const IdentityFile = "identity/node.json" // as package membership/identity writes it
 
+// Missing is a line among those of a list that is put together of several stores, or of what becomes of events: what a store has of it is missing.
+type Missing struct {
+	Store *uint32 `json:"missing"` // nil: the line is another one
+	Why   string  `json:"why"`
+}
+
+// MissingPrefix is how such a line begins, and no other.
+const MissingPrefix = `{"missing":`
+
 // State is what a node does.
 type State string
 
@@ -68,6 +77,7 @@ type Store struct {
 	Current  []event.NodeID `json:"current"`  // of these, those that have all that is committed, but for what is under way
 	CaughtUp float64        `json:"caughtUp"` // seconds from the last election to a state that had all that was committed
 	Opened   float64        `json:"opened"`   // and from then to a system that served
+	InDoubt  int            `json:"inDoubt"`  // events of other stores that have prepared something here, and have not been carried out here
 }
 
 // Health is how a cluster is, from best to worst.
@@ -244,7 +254,30 @@ func (s *Status) String() string {
 			n.figure(float64(n.Actors), 0, ""), n.figure(n.Events, 0, ""), n.figure(1000*n.P99, 1, "ms"), n.figure(1000*n.Sync, 1, "ms"), pid, cmp.Or(n.Listen, "-"), heard)
 	}
 	_ = table.Flush() // a builder does not fail
+	if len(s.Stores) > 1 {
+		s.writeStores(&b)
+	}
 	return b.String()
+}
+
+// writeStores writes the stores as a table. What is not known without a leader is "-".
+func (s *Status) writeStores(b *strings.Builder) {
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "STORE\tLEADER\tREPLICAS\tCURRENT\tIN DOUBT")
+	for _, st := range s.Stores {
+		if st.Leader == 0 {
+			fmt.Fprintf(table, "%d\tnone\t-\t-\t-\n", st.ID)
+			continue
+		}
+		leader := strconv.FormatUint(uint64(st.Leader), 10)
+		for _, n := range s.Nodes {
+			if n.ID == st.Leader {
+				leader = n.Name
+			}
+		}
+		fmt.Fprintf(table, "%d\t%s\t%d\t%d\t%d\n", st.ID, leader, len(st.Replicas), len(st.Current), st.InDoubt)
+	}
+	_ = table.Flush() // a builder does not fail
 }
 
 // figure writes a figure of a node; "-" if none is known.

@@ -90,14 +90,15 @@ func (e *answerError) Error() string {
 	return text
 }
 
-// inspect writes what is asked for at path, or, if no process uses the directory, what look finds in it.
-func inspect(env *cli.Env, dir, path string, query url.Values, to io.Writer, look func(*inspection.Inspection, io.Writer) error) error {
+// inspect writes what is asked for at path, or, if no process uses the directory, what look finds in it. asJSON: lines that say what is missing are
+// written, too.
+func inspect(dir, path string, query url.Values, asJSON bool, to io.Writer, look func(*inspection.Inspection, io.Writer) error) error {
 	if dir == "" {
 		return cli.Usagef("name the directory with --data")
 	}
 	answer, err := ask(dir, http.MethodGet, path, query, "", nil)
 	if err == nil {
-		_, err = io.Copy(to, answer.Body)
+		_, err = io.Copy(to, newPartial(answer.Body, asJSON))
 		return errors.Join(err, answer.Body.Close())
 	}
 	if !errors.Is(err, errNoProcess) {
@@ -122,7 +123,7 @@ func inspect(env *cli.Env, dir, path string, query url.Values, to io.Writer, loo
 func list(env *cli.Env, dir, path string, query url.Values, asJSON bool, look func(*inspection.Inspection, func([]byte) error) error,
 	asText func(io.Writer, io.Reader) error) error {
 	lines := func(to io.Writer) error {
-		return inspect(env, dir, path, query, to, func(in *inspection.Inspection, to io.Writer) error {
+		return inspect(dir, path, query, asJSON, to, func(in *inspection.Inspection, to io.Writer) error {
 			out := bufio.NewWriter(to)
 			err := look(in, func(line []byte) error {
 				_, err := out.Write(line)
@@ -132,14 +133,14 @@ func list(env *cli.Env, dir, path string, query url.Values, asJSON bool, look fu
 		})
 	}
 	if asJSON {
-		return lines(env.Stdout)
+		return missed(env, lines(env.Stdout))
 	}
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(lines(w)) }() // ends when the pipe is read to its end, or closed
 	defer r.Close()
 	out := bufio.NewWriter(env.Stdout)
 	err := asText(out, r)
-	return errors.Join(err, out.Flush())
+	return missed(env, errors.Join(err, out.Flush()))
 }
 
 // eachLine calls f for each line of JSON, and writes none if there is no line.

@@ -39,7 +39,8 @@ func statusCommand() *cli.Command {
 		Short: "say what is in a data directory, which process uses it, and how a cluster is",
 		Long: `
 Of a cluster status says how it is: its first line tells how many more nodes it survives; the
-lines below why not more, and what to do. Any node can be asked, by the directory of one on this
+lines below why not more, and what to do. If it has several stores, a second table has their leaders, and how many
+events are in doubt in each: prepared there, and not carried out. Any node can be asked, by the directory of one on this
 machine, or at the address at which it listens. With --json it is written as JSON, and with
 --watch again each second. The exit code is 0 if all is well, 1 if the cluster works and
 something is missing, and 2 if it does not work.

@@ -23,9 +23,9 @@ import (
 func deadCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "dead",
-		Args:  "--data DIR [--json] [--forget EVENT,...|all]",
+		Args:  "--data DIR [--store N] [--json] [--forget EVENT,...|all]",
 		Short: "list the dead letters in a data directory, while the program runs or not",
-		Long: `
+		Long: fmt.Sprintf(`
 Dead lists the dead letters, the oldest first: sub-events, firings of timers, steps of chains and calls of Go functions
 that have failed for good, and of which no caller learns. A letter tells the event, as the log writes it, the time,
 what was called with which arguments, from which actor, and the failure with the lines of the program. The store
@@ -33,29 +33,35 @@ keeps the newest 1000. Nothing sends a letter again; "aeond call" takes the argu
 
 With --json each line is an object: event, time, kind, actor, method, arguments, from, failure, fault, path.
 --forget deletes letters, by their events, or all.
+%s
 
 	aeond dead --data /var/lib/shop
 	aeond dead --data /var/lib/shop --json | jq -c 'select(.actor == "Shop/main") | .arguments'
-	aeond dead --data /var/lib/shop --forget 8e1c7a02b5d4f613-9d02`,
+	aeond dead --data /var/lib/shop --forget 8e1c7a02b5d4f613-9d02`, storesHelp),
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the data directory `DIR`")
 			asJSON := fs.Bool("json", false, "write JSON")
+			narrow := storeFlag(fs)
 			forget := fs.String("forget", "", "delete the letters of these `EVENTS`, with commas between, or all")
 			return cli.NoArguments(func(env *cli.Env) error {
+				query := url.Values{}
+				if err := narrow(*dir, query); err != nil {
+					return err
+				}
 				switch {
 				case *forget == "":
-					return dead(env, *dir, *asJSON)
+					return dead(env, *dir, query, *asJSON)
 				case *asJSON:
 					return cli.Usagef("--forget writes no list, so --json has no use with it")
 				}
-				return forgetDead(env, *dir, *forget)
+				return forgetDead(env, *dir, query, *forget)
 			})
 		},
 	}
 }
 
-func dead(env *cli.Env, dir string, asJSON bool) error {
-	return list(env, dir, httpdoor.DeadPath, nil, asJSON, (*inspection.Inspection).DeadLetters, func(to io.Writer, lines io.Reader) error {
+func dead(env *cli.Env, dir string, query url.Values, asJSON bool) error {
+	return list(env, dir, httpdoor.DeadPath, query, asJSON, (*inspection.Inspection).DeadLetters, func(to io.Writer, lines io.Reader) error {
 		return eachLine(to, lines, "there are no dead letters\n", func(l *inspection.Letter) error { return writeLetter(to, l) })
 	})
 }
@@ -96,13 +102,14 @@ func cameFrom(kind, actor string) string {
 	return "issued by " + actor
 }
 
-func forgetDead(env *cli.Env, dir, which string) error {
+func forgetDead(env *cli.Env, dir string, query url.Values, which string) error {
 	if dir == "" {
 		return cli.Usagef("name the directory with --data")
 	}
-	query := url.Values{"event": strings.Split(which, ",")}
 	if which == "all" {
-		query = url.Values{"all": {"true"}}
+		query.Set("all", "true")
+	} else {
+		query["event"] = strings.Split(which, ",")
 	}
 	answer, err := ask(dir, http.MethodDelete, httpdoor.DeadPath, query, "", nil)
 	n := 0

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/watch"
@@ -17,21 +18,23 @@ import (
 func eventsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "events",
-		Args:  "--follow --data DIR [--actor ACTOR] [--class CLASS] [--failed] [--slow TIME] [--json]",
+		Args:  "--follow --data DIR [--actor ACTOR] [--class CLASS] [--failed] [--slow TIME] [--store N] [--json]",
 		Short: "tell what becomes of the events of a running program, as it happens",
-		Long: `
+		Long: fmt.Sprintf(`
 Events writes a line when an event is issued, and one when it has committed or was undone, with the failure and how long it
 took from its first attempt, until the program ends or you stop it. A request with a key that comes again is "repeated": it
-gets its first outcome. What happened before is not kept. The
+gets its first outcome. An attempt is "withdrawn", with the reason, if it has found that it needs more than it has entered with;
+the next one begins, and nothing of it has happened. What happened before is not kept. The
 program waits for nothing: if it tells faster than the lines are read, a line says how many were dropped. A commit
 of a sub-event is told before it is on the disk, that of a client's event when it is answered.
 
 --actor and --class choose events by their target, --failed those that were undone, --slow those that took so long.
 With --json each line is an object: time, kind, event, actor, method, from, took (in seconds), failure, count.
+%s When it has one again a line "followed" says so.
 
 	aeond events --follow --data /var/lib/shop
 	aeond events --follow --data /var/lib/shop --class Cart --slow 10ms
-	aeond events --follow --data /var/lib/shop --failed --json | jq .failure`,
+	aeond events --follow --data /var/lib/shop --failed --json | jq .failure`, storesHelp),
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the data directory `DIR`")
 			follow := fs.Bool("follow", false, "tell what happens from now on")
@@ -39,6 +42,7 @@ With --json each line is an object: time, kind, event, actor, method, from, took
 			class := fs.String("class", "", "only events of actors of `CLASS`")
 			failed := fs.Bool("failed", false, "only events that were undone")
 			slow := fs.Duration("slow", 0, "only events that took `TIME` or more, 10ms for example")
+			narrow := storeFlag(fs)
 			asJSON := fs.Bool("json", false, "write JSON")
 			return cli.NoArguments(func(env *cli.Env) error {
 				query := url.Values{}
@@ -58,6 +62,9 @@ With --json each line is an object: time, kind, event, actor, method, from, took
 				case *slow > 0:
 					query.Set("slow", slow.String())
 				}
+				if err := narrow(*dir, query); err != nil {
+					return err
+				}
 				return events(env, *dir, query, *asJSON)
 			})
 		},
@@ -71,21 +78,29 @@ func events(env *cli.Env, dir string, query url.Values, asJSON bool) error {
 	}
 	defer answer.Body.Close()
 	env.Quiet() // it may be long before anything happens
+	lines := newPartial(answer.Body, true)
 	if asJSON {
-		_, err = io.Copy(env.Stdout, answer.Body)
-		return ended(err)
+		_, err = io.Copy(env.Stdout, lines)
+		return missed(env, ended(err))
 	}
-	for d := json.NewDecoder(answer.Body); ; {
-		var l watch.Line
+	for d := json.NewDecoder(lines); ; {
+		var l happened
 		if err := d.Decode(&l); err == io.EOF {
 			return nil
 		} else if err != nil {
-			return ended(err)
+			return missed(env, ended(err))
 		}
 		if _, err := fmt.Fprintln(env.Stdout, lineOf(&l)); err != nil {
 			return err
 		}
 	}
+}
+
+// happened is a line of what becomes of events; of a cluster of several stores, it has the store.
+type happened struct {
+	watch.Line
+	status.Missing
+	Of uint32 `json:"store"`
 }
 
 // ended says what has become of a program whose lines end without their end.
@@ -97,9 +112,14 @@ func ended(err error) error {
 }
 
 // lineOf writes what has become of an event in a line.
-func lineOf(l *watch.Line) string {
+func lineOf(l *happened) string {
 	at := l.Time.Local().Format("15:04:05.000")
-	if l.Kind == watch.Dropped {
+	switch {
+	case l.Missing.Store != nil:
+		return fmt.Sprintf("%s  %-9s  %s", time.Now().Format("15:04:05.000"), "missing", l.Why)
+	case l.Kind == watch.Followed:
+		return fmt.Sprintf("%s  %-9s  store %d", at, l.Kind, l.Of)
+	case l.Kind == watch.Dropped:
 		return fmt.Sprintf("%s  %-9s  %s", at, l.Kind, cli.Count(int(l.Count), "line"))
 	}
 	text := fmt.Sprintf("%s  %-9s  %s  %s", at, l.Kind, l.Event, callOf(l.Method, string(l.Actor)))

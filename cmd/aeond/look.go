@@ -17,33 +17,38 @@ import (
 func actorsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "actors",
-		Args:  "--data DIR [--class CLASS] [--limit N] [--json]",
+		Args:  "--data DIR [--class CLASS] [--limit N] [--store N] [--json]",
 		Short: "list the actors in a data directory, while the program runs or not",
-		Long: `
+		Long: fmt.Sprintf(`
 Actors lists the actors in a data directory: those of a moment, all that was answered before included.
 Each has its name as other commands take it, CLASS/NAME or CLASS:ID; whether its
 state is in memory, or - if no process uses the directory; and the actors that own it. The list comes
 in the order of the ids, as it is read: it takes no more memory for more actors.
 
 With --json each line is an object: actor, id, class, owners, loaded.
+%s
 
 	aeond actors --data /var/lib/shop
 	aeond actors --data /var/lib/shop --class Cart --limit 20
-	aeond actors --data /var/lib/shop --json | jq -r 'select(.loaded) | .actor'`,
+	aeond actors --data /var/lib/shop --json | jq -r 'select(.loaded) | .actor'`, storesHelp),
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the data directory `DIR`")
 			class := fs.String("class", "", "list only actors of `CLASS`")
 			limit := fs.Uint("limit", 0, "list at most `N` actors")
+			narrow := storeFlag(fs)
 			asJSON := fs.Bool("json", false, "write JSON")
 			return cli.NoArguments(func(env *cli.Env) error {
-				return actors(env, *dir, inspection.Selection{Class: *class, Limit: int(min(*limit, 1<<31-1))}, *asJSON)
+				query := url.Values{}
+				if err := narrow(*dir, query); err != nil {
+					return err
+				}
+				return actors(env, *dir, query, inspection.Selection{Class: *class, Limit: int(min(*limit, 1<<31-1))}, *asJSON)
 			})
 		},
 	}
 }
 
-func actors(env *cli.Env, dir string, of inspection.Selection, asJSON bool) error {
-	query := url.Values{}
+func actors(env *cli.Env, dir string, query url.Values, of inspection.Selection, asJSON bool) error {
 	if of.Class != "" {
 		query.Set("class", of.Class)
 	}
@@ -104,7 +109,7 @@ its own in the header Aeon-Position. It is missing if no process uses the direct
 				if len(args) != 1 {
 					return cli.Usagef("name one actor, as Shop/main or Cart:12:7")
 				}
-				return inspect(env, *dir, httpdoor.ActorPath, url.Values{"name": args}, env.Stdout, func(in *inspection.Inspection, to io.Writer) error {
+				return inspect(*dir, httpdoor.ActorPath, url.Values{"name": args}, true, env.Stdout, func(in *inspection.Inspection, to io.Writer) error {
 					id, err := in.Find(args[0])
 					if err != nil {
 						return err

@@ -19,12 +19,13 @@ var profileKinds = []string{"cpu", "heap", "goroutine", "block", "mutex"}
 func profileCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "profile",
-		Args:  "--data DIR [--seconds N] [--out FILE] " + strings.Join(profileKinds, "|"),
+		Args:  "--data DIR [--seconds N] [--out FILE] [--store N] " + strings.Join(profileKinds, "|"),
 		Short: "take a profile of a running program, which \"go tool pprof\" reads",
 		Long: `
 Profile writes a profile of the process that uses a data directory to a file: where its processors' time goes (cpu), what is on its
 heap, where its goroutines are, where they wait (block), or for which mutexes (mutex). Those of cpu, block and mutex take
---seconds, and the program is a little slower meanwhile.
+--seconds, and the program is a little slower meanwhile. Of a cluster it is the process of the node in the directory, or that of
+another one if this one runs no actors; with --store N that of the leader of store N.
 
 	aeond profile --data /var/lib/shop cpu
 	aeond profile --data /var/lib/shop --seconds 30 --out slow.pprof mutex
@@ -33,21 +34,27 @@ heap, where its goroutines are, where they wait (block), or for which mutexes (m
 			dir := fs.String("data", "", "the data directory `DIR`")
 			seconds := fs.Uint("seconds", 10, "for how long cpu, block and mutex are profiled: `N` seconds")
 			out := fs.String("out", "", "the `FILE`; KIND.pprof")
+			narrow := storeFlag(fs)
 			return func(env *cli.Env, args []string) error {
+				query := url.Values{}
+				if err := narrow(*dir, query); err != nil {
+					return err
+				}
 				switch {
 				case len(args) != 1 || !slices.Contains(profileKinds, args[0]):
 					return cli.Usagef("name one profile: %s", strings.Join(profileKinds, ", "))
 				case *out == "":
 					*out = args[0] + ".pprof"
 				}
-				return profile(env, *dir, args[0], *seconds, *out)
+				query.Set("kind", args[0])
+				query.Set("seconds", strconv.FormatUint(uint64(*seconds), 10))
+				return profile(env, *dir, query, *out)
 			}
 		},
 	}
 }
 
-func profile(env *cli.Env, dir, kind string, seconds uint, file string) (err error) {
-	query := url.Values{"kind": {kind}, "seconds": {strconv.FormatUint(uint64(seconds), 10)}}
+func profile(env *cli.Env, dir string, query url.Values, file string) (err error) {
 	answer, err := askRunning(dir, httpdoor.ProfilePath, query, "there is nothing to profile")
 	if err != nil {
 		return err

@@ -16,30 +16,35 @@ import (
 func timersCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "timers",
-		Args:  "--data DIR [--limit N] [--json]",
+		Args:  "--data DIR [--limit N] [--store N] [--json]",
 		Short: "list the pending timers in a data directory, while the program runs or not",
-		Long: `
+		Long: fmt.Sprintf(`
 Timers lists the timers that "event … after" and "event … every" have set, the one that is due first at first: when it
 is due, what it calls with which arguments, its period and name, and the actor that has set it. One whose time has
 passed fires when a process uses the directory. The list takes no more memory for more timers.
 
 With --json each line is an object: due, actor, method, arguments, every, name, from, event. The arguments are an array.
+%s
 
 	aeond timers --data /var/lib/shop --limit 20
-	aeond timers --data /var/lib/shop --json | jq -r 'select(.name == "nightly") | .due'`,
+	aeond timers --data /var/lib/shop --json | jq -r 'select(.name == "nightly") | .due'`, storesHelp),
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the data directory `DIR`")
 			limit := fs.Uint("limit", 0, "list at most `N` timers")
+			narrow := storeFlag(fs)
 			asJSON := fs.Bool("json", false, "write JSON")
 			return cli.NoArguments(func(env *cli.Env) error {
-				return timers(env, *dir, int(min(*limit, 1<<31-1)), *asJSON)
+				query := url.Values{}
+				if err := narrow(*dir, query); err != nil {
+					return err
+				}
+				return timers(env, *dir, query, int(min(*limit, 1<<31-1)), *asJSON)
 			})
 		},
 	}
 }
 
-func timers(env *cli.Env, dir string, limit int, asJSON bool) error {
-	query := url.Values{}
+func timers(env *cli.Env, dir string, query url.Values, limit int, asJSON bool) error {
 	if limit > 0 {
 		query.Set("limit", strconv.Itoa(limit))
 	}

@@ -1,6 +1,8 @@
 package across
 
 import (
+	"sync/atomic"
+
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -33,7 +35,8 @@ type Part struct {
 	attempt *order.Attempt
 	token   uint32
 
-	inbox []delivery // guarded by the mutex of the attempt
+	inbox []delivery  // guarded by the mutex of the attempt
+	calls atomic.Bool // it waits for a call that it has made
 
 	// Guarded by the mutex of the Store.
 	claim   order.Wanted // that a queue has found not to be covered
@@ -61,7 +64,7 @@ func (s *Store) begin(m *Message) {
 	if m.Kind == Visited {
 		turn = m.Name.Number
 	}
-	p.attempt.StartPart(turn, m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
+	p.attempt.StartPart(m.Home, turn, m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
 	p.token = p.attempt.Token()
 	p.attempt.TakePart()
 	if m.Kind == Visited {

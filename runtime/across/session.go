@@ -7,6 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // What two stores tell each other belongs to a session, which is of one start of either. When it ends all that was under way is lost, and both know
@@ -164,10 +165,18 @@ type asked struct {
 	of      event.StoreID
 	message *Message
 	answer  Question
+	by      *order.Attempt // that waits for the answer; nil: it is not known
 }
 
 // Ask has another store answer a question, and waits, over sessions. A store that has ended gets no answer but the question.
-func (s *Store) Ask(of event.StoreID, q Question) Question {
+func (s *Store) Ask(of event.StoreID, q Question) Question { return s.ask(of, q, nil) }
+
+// AwaitKept has an attempt wait until a chain has left an actor of another store.
+func (s *Store) AwaitKept(a *order.Attempt, actor event.ActorID) {
+	s.ask(s.cfg.StoreOf(actor), Question{Kept: actor}, a)
+}
+
+func (s *Store) ask(of event.StoreID, q Question, by *order.Attempt) Question {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -175,7 +184,7 @@ func (s *Store) Ask(of event.StoreID, q Question) Question {
 	}
 	s.questions++
 	n := s.questions
-	a := &asked{of: of, message: &Message{Kind: Ask, Number: n, Question: &q}, answer: q}
+	a := &asked{of: of, message: &Message{Kind: Ask, Number: n, Question: &q}, answer: q, by: by}
 	s.asked[n] = a
 	s.send(of, a.message)
 	for s.asked[n] != nil {

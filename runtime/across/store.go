@@ -88,6 +88,9 @@ func Open(cfg Config) *Store {
 	return s
 }
 
+// ID returns the number of the store.
+func (s *Store) ID() event.StoreID { return s.cfg.Store }
+
 // Counts returns what has happened.
 func (s *Store) Counts() Counts {
 	s.mu.Lock()

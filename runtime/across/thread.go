@@ -32,8 +32,11 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 	s.mu.Unlock()
 	called := []string{c.Method}
 	var callers []event.StoreID // for which this home has passed calls on, innermost last
+	at := to                    // where the thread is
 	for touched {
+		t.awaits.Store(int64(at) + 1)
 		d, ok := t.next()
+		t.awaits.Store(0)
 		if !ok {
 			return nil
 		}
@@ -46,19 +49,20 @@ func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
 				return r
 			}
 			back := callers[n-1]
-			callers = callers[:n-1]
+			callers, at = callers[:n-1], back
 			t.reply(back, r)
 			continue
 		}
 		by.Told(d.m.Call.Lines, d.m.Call.Grown)
 		if r := by.Serve(d.m.Call); r != nil {
 			t.reply(d.from, r)
+			at = d.from
 			continue
 		}
 		pass := *d.m.Call
 		pass.Lines, pass.Grown = nil, nil
 		on := s.cfg.StoreOf(pass.Target)
-		callers, called = append(callers, d.from), append(called, pass.Method)
+		callers, called, at = append(callers, d.from), append(called, pass.Method), on
 		s.mu.Lock()
 		if touched = s.home.Touch(t.name, on); touched {
 			pass.Votes = t.votes(pass.Method)
@@ -95,7 +99,9 @@ func next(a *order.Attempt, inbox *[]delivery) (d delivery, ok bool) {
 func (p *Part) Call(c *Call, by Caller) *Reply {
 	p.s.tell(p.home, &Message{Kind: Called, Name: p.name, Call: c})
 	for {
+		p.calls.Store(true)
 		d, ok := next(p.attempt, &p.inbox)
+		p.calls.Store(false)
 		switch {
 		case !ok:
 			return nil

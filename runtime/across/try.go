@@ -2,6 +2,7 @@ package across
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/commit"
@@ -30,6 +31,8 @@ type Try struct {
 	// further are the stores in which the attempt has parts that it was not ordered with at first: whether they were taken. The mutex of the attempt guards
 	// that.
 	further map[event.StoreID]bool
+
+	awaits atomic.Int64 // where the call is that the event waits for: 1 above the number of the store; 0: it waits for none
 
 	// Of the goroutine of the event.
 	wrote map[event.StoreID]bool

@@ -21,6 +21,18 @@ type Wide struct {
 // IsPart reports whether code runs here for an event of another store.
 func (r *Run) IsPart() bool { return r.Wide != nil && r.Wide.Part != nil }
 
+// partIndex is where the numbers of sub-events begin that an event issues in another store than its home, among all that it gives rise to: they are
+// 1 << 36 apart.
+const partIndex = 36
+
+// IndexBase returns where the numbers of the sub-events begin that the event issues here.
+func (r *Run) IndexBase() int {
+	if r.IsPart() {
+		return (int(r.sys.Across.ID()) + 1) << partIndex
+	}
+	return 0
+}
+
 // ServePart makes a call for the event of another store, outside of all other calls.
 func (r *Run) ServePart(c *across.Call) *across.Reply {
 	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}

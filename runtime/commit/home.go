@@ -270,6 +270,20 @@ func (h *Home) Restore(name Name, stores []event.StoreID) {
 	h.add(name, t)
 }
 
+// Unvoted returns the stores that have been asked to vote on an attempt, and have not answered.
+func (h *Home) Unvoted(name Name) (list []event.StoreID) {
+	t := h.tries[name]
+	if t == nil || t.phase != voting {
+		return nil
+	}
+	for _, p := range t.parts {
+		if !p.voted {
+			list = append(list, p.store)
+		}
+	}
+	return list
+}
+
 // Open returns how many attempts touch other stores, and of how many of them the decision has not been carried out everywhere.
 func (h *Home) Open() (tries, undone int) {
 	for _, t := range h.tries {

@@ -199,6 +199,12 @@ func (p *Participant) Restore(name Name, home event.StoreID) {
 	p.add(name, &task{home: home, stage: prepared, row: true})
 }
 
+// IsInDoubt reports whether the attempt has voted here, and only its home knows what becomes of it.
+func (p *Participant) IsInDoubt(name Name) bool {
+	t := p.tasks[name]
+	return t != nil && t.stage == prepared
+}
+
 // InDoubt returns how many attempts have a row here, and have not been carried out durably.
 func (p *Participant) InDoubt() (n int) {
 	for _, t := range p.tasks {

@@ -167,12 +167,18 @@ func (d *Door) ForgetDeadLetters(ctx context.Context, all bool, events []string)
 	return d.sys.ForgetDeadLetters(ctx, all, events)
 }
 
+// IsPartial reports whether the system has one of several stores.
+func (d *Door) IsPartial() bool { return d.sys.Across() != nil }
+
 // Ready returns why no calls are performed, nil if they are.
 func (d *Door) Ready() error { return d.sys.Ready() }
 
 // WriteMetrics writes what the system counts.
 func (d *Door) WriteMetrics(w *metrics.Writer) {
 	d.sys.WriteMetrics(w)
+	if a := d.sys.Across(); a != nil {
+		a.WriteMetrics(w)
+	}
 	d.Remotes.writeMetrics(w)
 }
 

@@ -91,18 +91,6 @@ func (s *System) Abandon() {
 	}
 }
 
-// partIndex is where the numbers of sub-events begin that an event issues in another store than its home, among all that it gives rise to: they are
-// 1 << 36 apart.
-const partIndex = 36
-
-// indexBase returns where the numbers of the event's sub-events begin.
-func (ev *Event) indexBase() int {
-	if ev.IsPart() {
-		return (int(ev.sys.cfg.Across.Store) + 1) << partIndex
-	}
-	return 0
-}
-
 // widen notes that the attempt has entered with actors of other stores.
 func (ev *Event) widen() {
 	if ev.Wide == nil {
@@ -115,7 +103,7 @@ func (ev *Event) widen() {
 // awaitKept waits until the chain has left the actor of another store that has ended the attempt before.
 func (ev *Event) awaitKept() {
 	if w := ev.Wide; w != nil && !w.Kept.IsNull() {
-		ev.sys.across.Ask(ev.sys.across.StoreOf(w.Kept), across.Question{Kept: w.Kept})
+		ev.sys.across.AwaitKept(&ev.Attempt, w.Kept)
 		w.Kept = event.ActorID{}
 	}
 }

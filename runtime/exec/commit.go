@@ -66,7 +66,7 @@ func (ev *Event) settle() (next follow) {
 func (ev *Event) publish(next *follow) {
 	ev.bury()
 	if len(ev.Root.Ops) > 0 {
-		next.ev, next.index = ev, ev.indexBase()
+		next.ev, next.index = ev, ev.IndexBase()
 		next.add(ev.Root.Ops)
 	}
 }

@@ -102,7 +102,7 @@ func (ev *Event) decisionRows(w *preparation) {
 		}
 	}
 	if len(ev.Root.Ops) > 0 {
-		o := opWriter{preparation: w, ev: ev, index: ev.indexBase()}
+		o := opWriter{preparation: w, ev: ev, index: ev.IndexBase()}
 		o.write(ev.Root.Ops)
 	}
 	ev.sourceRow(w)

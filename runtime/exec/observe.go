@@ -105,8 +105,8 @@ func (s *System) DeadLetters() []DeadLetter {
 // at an actor. It may run at any time; what it shows is true node by node.
 func (s *System) WriteWaits(w io.Writer) { s.host.WriteWaits(w) }
 
-// WaitGraph returns which events wait for which. It holds up nothing.
-func (s *System) WaitGraph() []order.Wait { return s.host.WaitGraph() }
+// WaitGraph is order.Host.WaitGraph.
+func (s *System) WaitGraph(also []*order.Handle) []order.Wait { return s.host.WaitGraph(also) }
 
 // Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
 func (s *System) Waiting() int { return s.host.Waiting() }

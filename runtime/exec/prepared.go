@@ -149,7 +149,7 @@ func (r *recovery) restore(x *proxy, part *across.Part, p *row.Prepared) (err er
 		}
 		x.held = append(x.held, h)
 	}
-	ev.RestorePart(x.held)
+	ev.RestorePart(part.Home(), x.held)
 	if err == nil {
 		err = r.regain(ev, p)
 	}

@@ -201,7 +201,7 @@ func newSystem(cfg Config) *System {
 	}
 	s.events.New = s.newEvent
 	s.host.Init(order.HostConfig{Partitions: cfg.Partitions, FanOut: cfg.fanOut, DepthMax: cfg.QueueDepthMax, WaitMax: cfg.AdmissionWaitMax,
-		Workers: &s.workers, Scheduler: s.scheduler, MoveID: func() event.EventID { return s.inner.nextID() }})
+		Workers: &s.workers, Scheduler: s.scheduler, Watch: &s.watch, MoveID: func() event.EventID { return s.inner.nextID() }})
 	s.code = activation.System{Host: &s.host, Workers: &s.workers, Scheduler: s.scheduler, Clock: s.clock, Log: s.log, IDs: &s.ids,
 		DepthMax: cfg.DepthMax, FuelMax: cfg.FuelMax, Seed: cfg.Seed,
 		Abandon: func(r *activation.Run, err *event.AbortError) { (*Event)(unsafe.Pointer(r)).abandon(err) }}

@@ -5,6 +5,7 @@ package metrics
 import (
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -78,20 +79,41 @@ func (c Counts) Quantile(share float64, was Counts) time.Duration {
 	return bounds[len(bounds)-1]
 }
 
-// Writer writes metrics. Names and the names of labels are those of Prometheus' conventions, and are not checked.
+// Writer writes metrics. Names and the names of labels are those of Prometheus' conventions, and are not checked. A metric may be begun several times, with
+// other labels: its samples stand together, as the format has it.
 type Writer struct {
-	b []byte
+	list    []*family
+	byName  map[string]*family
+	*family          // that was begun last
+	labels  []string // of all samples
 }
+
+// family is one metric.
+type family struct{ b []byte }
+
+// Label gives all samples that follow labels, as in Sample, in place of those that it gave before.
+func (w *Writer) Label(labels ...string) { w.labels = labels }
 
 // WriteTo implements io.WriterTo.
 func (w *Writer) WriteTo(to io.Writer) (int64, error) {
-	n, err := to.Write(w.b)
+	var all []byte
+	for _, f := range w.list {
+		all = append(all, f.b...)
+	}
+	n, err := to.Write(all)
 	return int64(n), err
 }
 
 // head begins a metric.
 func (w *Writer) head(name, kind, help string) {
-	w.b = append(w.b, "# HELP "+name+" "+strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(help)+"\n# TYPE "+name+" "+kind+"\n"...)
+	if w.family = w.byName[name]; w.family != nil {
+		return
+	}
+	w.family = &family{b: []byte("# HELP " + name + " " + strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(help) + "\n# TYPE " + name + " " + kind + "\n")}
+	if w.list = append(w.list, w.family); w.byName == nil {
+		w.byName = make(map[string]*family)
+	}
+	w.byName[name] = w.family
 }
 
 // Counter writes a metric that only grows.
@@ -153,6 +175,9 @@ func formatFloat(f float64) string {
 // begin writes what stands before a value.
 func (w *Writer) begin(name string, labels []string) {
 	w.b = append(w.b, name...)
+	if len(w.labels) > 0 {
+		labels = append(slices.Clone(w.labels), labels...)
+	}
 	for i := 0; i+1 < len(labels); i += 2 {
 		sep := byte(',')
 		if i == 0 {

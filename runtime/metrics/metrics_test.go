@@ -92,3 +92,37 @@ func TestQuantile(t *testing.T) {
 		}
 	}
 }
+
+// What is written of several things, each with labels of its own, stands together by metrics.
+func TestLabelsOfAll(t *testing.T) {
+	var w metrics.Writer
+	var h metrics.Histogram
+	h.Observe(time.Millisecond)
+	for _, store := range []string{"0", "2"} {
+		w.Label("store", store)
+		w.Counter("a_total", "a", 7)
+		w.Gauges("b", "b")
+		w.Sample("b", 1, "kind", "x")
+		w.Histogram("c_seconds", "c", &h)
+	}
+	w.Label()
+	w.Gauge("d", "d", 1)
+	var text bytes.Buffer
+	if _, err := w.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	p := expfmt.NewTextParser(model.LegacyValidation)
+	got, err := p.TextToMetricFamilies(bytes.NewReader(text.Bytes()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text.Bytes())
+	}
+	for name, labels := range map[string]int{"a_total": 1, "b": 2, "c_seconds": 1} {
+		list := got[name].GetMetric()
+		if len(list) != 2 || len(list[1].GetLabel()) != labels || list[1].GetLabel()[0].GetValue() != "2" {
+			t.Errorf("%s is %v", name, list)
+		}
+	}
+	if d := got["d"].GetMetric(); len(d) != 1 || len(d[0].GetLabel()) != 0 {
+		t.Errorf("d is %v", d)
+	}
+}

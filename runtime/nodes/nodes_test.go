@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,8 +20,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/watch"
 	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
 
@@ -67,12 +70,15 @@ func TestTransfersOverStores(t *testing.T) {
 	opened(t, c)
 	var group sync.WaitGroup
 	var refused atomic.Int64
+	saw, follower := &seen{why: make(map[string]int)}, c.System(0).Follow(watch.Filter{})
+	defer follower.Close()
 	for n := range clients {
 		group.Go(func() {
 			s := c.System(event.StoreID(n % 3))
 			cl, r := s.Client(), rand.New(rand.NewPCG(1, uint64(n)))
 			b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
 			for i := range *transfers {
+				saw.look(s)
 				if i%10 == 9 {
 					if sum, err := b.Total(cl); err != nil || sum != accounts*deposit {
 						t.Errorf("an audit finds %d (%v)", sum, err)
@@ -86,6 +92,13 @@ func TestTransfersOverStores(t *testing.T) {
 		})
 	}
 	group.Wait()
+	for len(follower.Lines()) > 0 {
+		l := <-follower.Lines()
+		saw.why[l.Kind]++
+	}
+	if saw.why["a call there"] == 0 || saw.why["its vote"] == 0 || saw.why[watch.Withdrawn] == 0 {
+		t.Errorf("operators see %v", saw.why)
+	}
 	cl := c.System(0).Client()
 	b := bank.Bank_Ref{Ref: aeonrt.Named(cl, &bank.AeonClassBank_, "b")}
 	sum := int64(0)
@@ -106,8 +119,11 @@ func TestTransfersOverStores(t *testing.T) {
 		t.Error("too little has happened over several stores")
 	}
 	for i, s := range c.Systems() {
-		if tries, parts, undone := s.Across().Open(); tries+parts+undone > 0 {
+		if tries, parts, undone := s.Across().Open(); tries+parts+undone+s.Across().InDoubt() > 0 {
 			t.Errorf("store %d: %d attempts, %d parts and %d decisions are left", i, tries, parts, undone)
+		}
+		if list := s.Across().Look(); len(list) > 0 {
+			t.Errorf("store %d: operators see %v", i, list)
 		}
 		if err := s.Graph().Validate(); err != nil {
 			t.Errorf("store %d: %v", i, err)
@@ -115,6 +131,92 @@ func TestTransfersOverStores(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// seen counts what operators see of several stores.
+type seen struct {
+	sync.Mutex
+	why map[string]int
+}
+
+// look looks at a store as operators do.
+func (n *seen) look(s *exec.System) {
+	var at []*order.Handle
+	list := s.Across().Look()
+	for _, x := range list {
+		for _, v := range x.At {
+			at = append(at, v.At)
+		}
+	}
+	s.WaitGraph(at)
+	n.Lock()
+	defer n.Unlock()
+	for _, x := range list {
+		n.why[x.Why]++
+	}
+}
+
+// An event that waits for a chain which keeps an actor of another store is seen to do so.
+func TestAChainThatKeepsIsSeen(t *testing.T) {
+	c, err := nodes.Open(nodes.Config{System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage)}, Stores: 3, Partitions: 6, Spread: true,
+		Open: func(event.StoreID) (store.Engine, error) { return memengine.New(), nil }, Fatal: func(err error) { panic(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.System(0)
+	cl := s.Client()
+	accounts, err := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}.Open(cl, 12, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a ledger.AccountRef
+	for _, x := range accounts.Items() {
+		if x.Ref.ID().Birth%3 == 1 {
+			a = x
+		}
+	}
+	seen, want := false, fmt.Sprintf("a chain keeps actor %v", a.Ref.ID())
+	const rounds, steps = 20, 3000
+	for round := 0; round < rounds && !seen; round++ {
+		ended := make(chan struct{})
+		var group sync.WaitGroup
+		group.Go(func() {
+			defer close(ended)
+			if _, err := a.SpinEvent(cl, steps, 1, int64(round)).Await(); err != nil {
+				t.Error(err)
+			}
+		})
+		group.Go(func() { // again, as one may come before the chain
+			for cl := s.Client(); !isClosed(ended); {
+				if err := a.Add(cl, 1); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		for !isClosed(ended) {
+			for _, x := range s.Across().Look() {
+				seen = seen || x.Home == 0 && x.Why == want && slices.Equal(x.For, []event.StoreID{1}) && x.Work == "Account.add"
+			}
+			runtime.Gosched()
+		}
+		group.Wait()
+	}
+	if !seen {
+		t.Errorf("no event waits as %s", want)
+	}
+	c.Settle()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

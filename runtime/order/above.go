@@ -283,11 +283,11 @@ func findAway(list []member, h *Handle) *member {
 	return nil
 }
 
-// StartPart makes the attempt the part that an attempt of another store's event has in this one. It has no target; Effects are those of the event's
+// StartPart makes the attempt the part that an attempt of an event of another store, home, has in this one. It has no target; Effects are those of the event's
 // method. Its code runs in several goroutines. turn is its place, or its number if it is unordered. refused is called, under the mutex of the attempt, when a queue has refused it.
-func (a *Attempt) StartPart(turn uint64, wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
+func (a *Attempt) StartPart(home event.StoreID, turn uint64, wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
 	a.Start()
-	a.Number, a.parallel, a.refused, a.turn = 1, true, refused, turn
+	a.Number, a.parallel, a.refused, a.turn, a.of = 1, true, refused, turn, &home
 	a.moves = a.Host.Graph.Moves()
 	for _, w := range wanted {
 		if w.Actor.IsWholePartition() {
@@ -316,6 +316,7 @@ func (a *Attempt) EndPart(withdrawn bool) {
 	a.Release(withdrawn)
 	a.mu.Lock()
 	a.home.Withdraw(nil, 0)
+	a.of = nil
 	a.mu.Unlock()
 	a.refused, a.grown = nil, nil
 	a.clear()
@@ -340,8 +341,8 @@ func (a *Attempt) takeFree(h *Handle) {
 
 // RestorePart is StartPart for what an earlier start of the store has prepared: the attempt holds the actors for writing. No other attempt
 // is made before that.
-func (a *Attempt) RestorePart(held []*Handle) {
-	a.StartPart(0, nil, nil, nil)
+func (a *Attempt) RestorePart(home event.StoreID, held []*Handle) {
+	a.StartPart(home, 0, nil, nil, nil)
 	for _, h := range held {
 		a.takeFree(h)
 	}

@@ -241,8 +241,8 @@ func (h *storeHost) begin(a *Attempt, token uint32, number, place uint64, wanted
 			return
 		}
 		p.Open(&h.host)
-		p.Host, p.ID, p.Effects = &h.host, a.ID, a.Effects
-		p.StartPart(place, wanted, func(id event.ActorID) *Handle { return h.actors[id.Serial%1000-1] }, func() { h.of.post(func() { a.Break(token, nil, NoAccess) }) })
+		p.Host, p.ID, p.Effects, p.Work = &h.host, a.ID, a.Effects, a.Work
+		p.StartPart(0, place, wanted, func(id event.ActorID) *Handle { return h.actors[id.Serial%1000-1] }, func() { h.of.post(func() { a.Break(token, nil, NoAccess) }) })
 		p.TakePart()
 		close(p.taken)
 		h.of.post(taken)

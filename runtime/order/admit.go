@@ -87,7 +87,7 @@ func (a *Attempt) rerouted() {
 		found = member{h: r.To, mode: Mode(r.Mode)}
 	}
 	a.Reroutes.Add(1)
-	a.withdraw(found, false)
+	a.withdraw(Withdrawal{claim: found}, false)
 	a.Number++
 }
 

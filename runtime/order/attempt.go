@@ -66,8 +66,9 @@ type Attempt struct {
 	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
 	changes
-	refused func()  // of a part: see StartPart
-	across  *across // of an attempt over several stores; kept by the pooled object
+	refused func()         // of a part: see StartPart
+	of      *event.StoreID // of a part: the store of its event; else nil
+	across  *across        // of an attempt over several stores; kept by the pooled object
 
 	// Of an attempt over several stores.
 	wide    bool            // it has parts in other stores
@@ -80,6 +81,8 @@ type Attempt struct {
 	grown   []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
 	turn    uint64          // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
 	ended   bool            // see Ended
+	// followed is what follow waits for, nil if it does not.
+	followed *Wait
 	// followers are called when it has released what it has.
 	followers []func()
 
@@ -223,7 +226,7 @@ func (a *Attempt) needPlace(m member) (more bool) {
 }
 
 // Retry withdraws the attempt, whose code w has unwound.
-func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
+func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w, false) }
 
 // withdraw releases everything the attempt visited, as withdrawn, and prepares
 // the next one, which enters with m, too. What was narrowed is carried along, so that the next entry
@@ -232,8 +235,10 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 //
 // Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,
 // which the caller may know. Otherwise the event would be withdrawn for ever.
-func (a *Attempt) withdraw(m member, changed bool) {
-	changed = changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken() || a.unordered()
+func (a *Attempt) withdraw(w Withdrawal, changed bool) {
+	a.tellWithdrawn(w)
+	m := w.claim
+	changed = w.Kept != nil || changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken() || a.unordered()
 	a.met = a.met || a.wide || m.h != nil && m.h.Is(Elsewhere)
 	a.LeaveAbove()
 	more := a.need(m)

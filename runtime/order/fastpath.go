@@ -61,7 +61,7 @@ func (a *Attempt) enterExact(mode lock.Mode) bool {
 	}
 	// The fast way ends here; the refusal is dealt with as any other.
 	a.Reroutes.Add(1)
-	a.withdraw(member{}, true)
+	a.withdraw(Withdrawal{}, true)
 	a.Number++
 	return false
 }

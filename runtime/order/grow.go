@@ -39,7 +39,7 @@ func (a *Attempt) grow(h *Handle, mode Mode) (ok, behind bool) {
 		runtime.Gosched()
 		ok, o, busy = a.take(h, mode)
 	}
-	return ok, !ok && o.Event != nil && a.follow(o)
+	return ok, !ok && o.Event != nil && a.follow(o, h, mode)
 }
 
 // take is one try of grow; busy: another goroutine has the latch of a node. If it fails only because of attempts that may be waited for, it returns one of them.
@@ -139,8 +139,8 @@ func (a *Attempt) GoOut(number uint64) {
 	a.wide, a.turn = true, number
 }
 
-// follow waits until o has released what it has. It returns false if a was stopped before.
-func (a *Attempt) follow(o lockID) bool {
+// follow waits until o, which keeps a from holding h, has released what it has. It returns false if a was stopped before.
+func (a *Attempt) follow(o lockID, h *Handle, mode Mode) bool {
 	over, token := false, a.Token()
 	a.Host.scheduler.Yield()
 	e := o.Event
@@ -150,8 +150,19 @@ func (a *Attempt) follow(o lockID) bool {
 		return true
 	}
 	e.followers = append(e.followers, func() { a.Notify(token, func() { over = true }) })
+	w := Wait{Event: a.ID, Work: a.Work.String(), Target: a.Target, At: h, Wants: modeNames[lockMode(mode)], For: e.ID, ForWork: e.Work.String(), ForTarget: e.Target, Of: a.of, ForOf: e.of,
+		Why: "it is before it in the order of all stores"}
 	e.mu.Unlock()
+	a.follows(&w)
+	defer a.follows(nil)
 	return a.AwaitNews(func() bool { return over })
+}
+
+// follows notes what follow waits for.
+func (a *Attempt) follows(w *Wait) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.followed = w
 }
 
 // released wakes what follows the attempt, which has released what it has.

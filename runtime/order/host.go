@@ -10,6 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
 // Host runs the protocol on one host: it has the sequencing tree, and drives the queues of the actors that are here.
@@ -26,6 +27,7 @@ type Host struct {
 	abroad     abroad
 	ordering   Above            // nil: the host has the only store
 	hints      *hints           // nil with it
+	watch      *watch.Hub       // nil: withdrawals are not told
 	scheduler  *sched.Scheduler // nil unless the system is scheduled
 	workers    *sched.Workers
 	attempts   atomic.Uint32 // made: an event that is pooled keeps its Attempt
@@ -84,6 +86,7 @@ type HostConfig struct {
 	Workers    *sched.Workers   // run the maintainer
 	Scheduler  *sched.Scheduler // nil unless the system is scheduled
 	MoveID     func() event.EventID
+	Watch      *watch.Hub // is told of attempts that are withdrawn; nil: nothing is
 }
 
 // Init makes a host without actors.
@@ -92,7 +95,7 @@ func (s *Host) Init(cfg HostConfig) {
 	if s.fanOut == 0 {
 		s.fanOut = fanOutMax
 	}
-	s.workers, s.scheduler = cfg.Workers, cfg.Scheduler
+	s.workers, s.scheduler, s.watch = cfg.Workers, cfg.Scheduler, cfg.Watch
 	if runtime.GOMAXPROCS(0) > 1 && s.scheduler == nil {
 		s.joinSpins = joinSpinsMax
 	}

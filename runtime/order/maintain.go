@@ -136,7 +136,7 @@ func (s *Host) moveT(mv dominator.Move) bool {
 			s.Moves.Add(1)
 			return true
 		}
-		a.withdraw(member{}, true)
+		a.withdraw(Withdrawal{}, true)
 	}
 	return false
 }

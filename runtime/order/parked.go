@@ -54,6 +54,14 @@ func (p *parked) remove(a *Attempt) {
 	a.parkPrev, a.parkNext = nil, nil
 }
 
+// has reports whether a is listed.
+func (p *parked) has(a *Attempt) bool {
+	sh := p.Of(a.ID.Seq)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return a.parkCount > 0
+}
+
 // Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
 func (s *Host) Waiting() (n int) {
 	for sh := range s.parked.All {

@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
 // What waits for what, for operators and for tests that have found a deadlock. It may be asked at any time; what it shows is true
@@ -27,15 +31,23 @@ type Wait struct {
 	ForWork   string
 	ForTarget *Handle
 	Chain     bool
+	// Of and ForOf are the stores of the events, if they have only parts in this one; else nil.
+	Of, ForOf *event.StoreID
 }
 
-// WaitGraph returns which events wait for which.
-func (s *Host) WaitGraph() (list []Wait) {
+// WaitGraph returns which events wait for which, with those that wait at some other nodes.
+func (s *Host) WaitGraph(also []*Handle) (list []Wait) {
 	nodes := make(map[*Handle]bool)
+	for _, h := range also {
+		nodes[h] = true
+	}
 	s.eachParked(func(a *Attempt) {
 		if k := a.awaits; k != nil {
 			list = append(list, Wait{Event: a.ID, Work: a.Work.String(), Target: a.Target, At: k.h, For: k.first, Chain: true, Wants: "write", Why: "a chain keeps the actor"})
 			return
+		}
+		if a.followed != nil {
+			list = append(list, *a.followed)
 		}
 		for h := range a.home.Visited {
 			nodes[h] = true
@@ -43,14 +55,38 @@ func (s *Host) WaitGraph() (list []Wait) {
 	})
 	eachQueue(nodes, func(h *Handle) {
 		for e := range h.queue.Waits {
-			w := Wait{Event: e.Waiter.Event.ID, Work: e.Waiter.Event.Work.String(), Target: e.Waiter.Event.Target, At: h, Wants: [...]string{lock.None: "pass", lock.Read: "read", lock.Write: "write"}[e.Mode], Why: e.Why.String()}
+			w := Wait{Event: e.Waiter.Event.ID, Work: e.Waiter.Event.Work.String(), Target: e.Waiter.Event.Target, At: h, Wants: modeNames[e.Mode], Why: e.Why.String(), Of: e.Waiter.Event.of}
 			if by := e.For.Event; by != nil {
-				w.For, w.ForWork, w.ForTarget = by.ID, by.Work.String(), by.Target
+				w.For, w.ForWork, w.ForTarget, w.ForOf = by.ID, by.Work.String(), by.Target, by.of
 			}
 			list = append(list, w)
 		}
 	})
 	return list
+}
+
+var modeNames = [...]string{lock.None: "pass", lock.Read: "read", lock.Write: "write"}
+
+// Visit is a node that an attempt holds, or waits at.
+type Visit struct {
+	At    *Handle
+	Mode  string // read, write, or pass
+	Holds bool
+}
+
+// Look returns the nodes at which an attempt over several stores is, if it waits or is a part. ok is false if it is over, is just going on, or runs code at its home.
+func (a *Attempt) Look(token uint32) (list []Visit, ok bool) {
+	if !a.mu.TryLock() {
+		return nil, false
+	}
+	defer a.mu.Unlock()
+	if a.Token() != token || a.of == nil && !a.Host.parked.has(a) {
+		return nil, false
+	}
+	for v := range a.home.Visits {
+		list = append(list, Visit{v.Node, modeNames[v.Mode], v.Granted})
+	}
+	return list, true
 }
 
 // eachParked calls f with the events that wait, and their mutex.
@@ -61,7 +97,7 @@ func (s *Host) eachParked(f func(*Attempt)) {
 			// While an event is listed it stays the same event. The goroutine that has its mutex may be listing it, so the mutex
 			// is only tried: an event that is just being granted something is left out.
 			if a.mu.TryLock() {
-				if a.awaits != nil || a.pending > 0 || a.parallel { // else it may go on
+				if a.awaits != nil || a.followed != nil || a.pending > 0 || a.parallel { // else it may go on
 					f(a)
 				}
 				a.mu.Unlock()
@@ -138,4 +174,47 @@ func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Attempt]) {
 	}
 	fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v.%d (%v): %v\n", h, e.Waiter.Event.ID, e.Waiter.Attempt, e.Mode,
 		e.For.Event.ID, e.For.Attempt, e.Held, e.Why)
+}
+
+// tellWithdrawn tells followers that the attempt is withdrawn, and why.
+func (a *Attempt) tellWithdrawn(w Withdrawal) {
+	if hub := a.Host.watch; hub != nil && hub.Listened() && a.moveTo == nil {
+		class, method, _ := strings.Cut(a.Work.String(), ".")
+		l := watch.Line{Time: time.Now(), Kind: watch.Withdrawn, Event: a.ID.String(), Method: method, Failure: bytejson.Text(a.whyWithdrawn(w))}
+		if a.Target != nil {
+			l.Actor = bytejson.Text(a.Target.Known(nil))
+		}
+		hub.Tell(l, class)
+	}
+}
+
+// whyWithdrawn says why the attempt is withdrawn.
+func (a *Attempt) whyWithdrawn(w Withdrawal) string {
+	m := w.claim
+	a.mu.Lock()
+	broken := a.across.isBroken()
+	if broken && a.across.claim.h != nil {
+		m = a.across.claim
+	}
+	a.mu.Unlock()
+	switch {
+	case w.Kept != nil:
+		return fmt.Sprintf("a chain keeps %v", w.Kept.h.Known(nil))
+	case m.h == nil && broken:
+		return "another store has lost its part, or has ended"
+	case m.h == nil:
+		return "the actors that it was to touch have changed"
+	}
+	what, where := m.h.Known(nil), ""
+	if m.h.ID.IsWholePartition() {
+		what = "a new actor"
+	}
+	if m.h.Is(Elsewhere) {
+		where = fmt.Sprintf(" in store %d", a.Host.ordering.StoreOf(m.h.ID))
+	}
+	mode := modeNames[max(lockMode(m.mode), lock.Read)]
+	if a.unordered() {
+		return fmt.Sprintf("it could not %s %s%s at once, and has no place in the order of the stores", mode, what, where)
+	}
+	return fmt.Sprintf("it needs to %s %s%s, which it has not entered with", mode, what, where)
 }

@@ -16,8 +16,10 @@ const (
 	Issued    = "issued"
 	Committed = "committed"
 	Undone    = "undone"
-	Repeated  = "repeated" // a request with a key that had an outcome already, and got it
+	Withdrawn = "withdrawn" // an attempt, before the next one
+	Repeated  = "repeated"  // a request with a key that had an outcome already, and got it
 	Dropped   = "dropped"
+	Followed  = "followed" // a store of a cluster is followed again, after what happened there was not told
 )
 
 // Line says what has become of an event.
@@ -29,7 +31,7 @@ type Line struct {
 	Method  string        `json:"method,omitempty"`
 	From    bytejson.Text `json:"from,omitempty"`    // the actor that has issued it; "": a client
 	Took    float64       `json:"took,omitempty"`    // seconds, from the first attempt to the end; 0: it had begun before it was followed
-	Failure bytejson.Text `json:"failure,omitempty"` // why it was undone
+	Failure bytejson.Text `json:"failure,omitempty"` // why it was undone, or withdrawn
 	Count   uint64        `json:"count,omitempty"`   // of a line Dropped: how many lines the follower has lost there
 }
 

@@ -368,7 +368,7 @@ func TestWaits(t *testing.T) {
 	cancel()
 	<-reader
 	<-ended
-	if list := s.sys.WaitGraph(); len(list) > 0 {
+	if list := s.sys.WaitGraph(nil); len(list) > 0 {
 		t.Errorf("%+v waits yet", list)
 	}
 }

@@ -47,7 +47,7 @@ func (p plant) and(file, from, to string) plant {
 	return p
 }
 
-var plants = slices.Concat(ofCompiler, ofSemantics, ofOrder, ofLock, ofRun, ofFollow, ofStore, ofLook, ofTool, ofDoor, ofSpan, ofReplica, ofTransport, ofMembers, ofCommit, ofAcross)
+var plants = slices.Concat(ofCompiler, ofSemantics, ofOrder, ofLock, ofRun, ofFollow, ofStore, ofLook, ofTool, ofDoor, ofSpan, ofReplica, ofTransport, ofMembers, ofCommit, ofAcross, ofOperators)
 
 // suites are those of the semantics, and tried in this order.
 var suites = []string{

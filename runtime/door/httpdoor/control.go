@@ -147,6 +147,7 @@ func (s *Server) inspect(w http.ResponseWriter, r *http.Request, kind string, wr
 	out := bufio.NewWriterSize(answer, outBytes)
 	in, err := inspection.Open(view, s.cfg.Program)
 	if err == nil {
+		in.Partial = s.Door.IsPartial()
 		err = write(in, view, out)
 	}
 	switch {

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door/gate"
+	"github.com/aeon-lang/aeon/runtime/metrics"
 )
 
 // Config says what is served, and bounds it. The zero value of a bound is its default.
@@ -36,6 +37,8 @@ type Config struct {
 	TLS     *tls.Config // nil: connections are not encrypted; without tokens it takes requests by names of this machine alone
 	Pages   fs.FS       // files for browsers, which can seek and need no token; nil: it serves none
 
+	// Metrics writes the figures of the whole process; nil: those of this server and its program are served.
+	Metrics func(*metrics.Writer)
 	// GRPC makes what serves gRPC beside; nil: requests of it are not understood.
 	GRPC func(*gate.Gate) Peer
 

@@ -16,10 +16,14 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, by *access.Call
 		return
 	}
 	var m metrics.Writer
-	m.Gauge("aeon_program_info", "The program.", 1, "program", s.cfg.Program)
-	s.Door.WriteMetrics(&m)
-	s.Counts.Write(&m)
-	m.Process()
+	if s.cfg.Metrics != nil {
+		s.cfg.Metrics(&m)
+	} else {
+		m.Gauge("aeon_program_info", "The program.", 1, "program", s.cfg.Program)
+		s.Door.WriteMetrics(&m)
+		s.Counts.Write(&m)
+		m.Process()
+	}
 	w.Header().Set("Content-Type", metrics.ContentType)
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = m.WriteTo(w) // the client has gone if this fails

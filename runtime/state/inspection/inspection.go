@@ -23,6 +23,9 @@ import (
 
 // Inspection reads one view of a store. It belongs to one goroutine.
 type Inspection struct {
+	// Partial says that the store is one of several: an actor that is not found may have neighbours elsewhere.
+	Partial bool
+
 	view       store.Reader
 	program    string
 	schema     *store.Schema
@@ -91,6 +94,9 @@ func (in *Inspection) Find(text string) (event.ActorID, error) {
 		return event.ActorID{}, &NameError{err}
 	}
 	id, err := name.Find(in.view)
+	if none := new(archive.NoActorError); in.Partial && errors.As(err, &none) {
+		none.More = true
+	}
 	if err != nil {
 		return id, err
 	}
