@@ -7,10 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock/locktest"
 )
 
-var (
-	explored = locktest.Default
-	update   = flag.Bool("update", false, "rewrite the transcripts")
-)
+var explored = locktest.Default
 
 func init() {
 	flag.IntVar(&explored.Sets, "explore.sets", explored.Sets, "event sets per ownership graph; CI takes 30")
@@ -29,9 +26,3 @@ func TestExplore(t *testing.T) { locktest.Explore(t, explored) }
 func TestExploreChains(t *testing.T) { locktest.ExploreChains(t) }
 
 func TestExploreStreams(t *testing.T) { locktest.ExploreStreams(t) }
-
-func TestWrittenConfigs(t *testing.T) { locktest.ExploreWritten(t) }
-
-func TestTranscripts(t *testing.T) { locktest.Transcripts(t, "testdata", *update) }
-
-func TestTranscriptsInAnyOrder(t *testing.T) { locktest.TranscriptsInAnyOrder(t, "testdata") }

@@ -45,7 +45,7 @@ var ofLock = []plant{
 	bug("a settled hold goes on acquiring", "runtime/lock/admit.go",
 		"\tif !e.lazy {\n",
 		"\tif false {\n",
-		"./runtime/lock -run TestWrittenConfigs").
+		"./runtime/lock/locktest -run TestWrittenConfigs").
 		and("runtime/lock/home.go", "case v.state == settled:", "case false:"),
 	bug("enqueues of a former parent are accepted", "runtime/lock/queue.go",
 		"return p != from && p != undecided",

@@ -7,8 +7,8 @@
 // access: that it is covered by a hold, that no two holds conflict, that admission is FIFO, and that the order of the
 // events stays acyclic. A state in which nothing can happen while an event has not ended is a deadlock.
 //
-// Configurations come from seeds ([Explore], [ExploreChains]) or are written down ([ExploreWritten]). Files that read
-// as documentation give single steps, with the answers of the core ([Transcripts]). A violation is shrunk, and shown as
+// Configurations come from seeds ([Explore], [ExploreChains]) or are written down. Files that read
+// as documentation give single steps, with the answers of the core (testdata). A violation is shrunk, and shown as
 // a transcript.
 //
 // A search visits each state once. Three reductions make it smaller: what cannot matter any more is forgotten
