@@ -30,7 +30,7 @@ var ofAcross = []plant{
 	bug("an attempt that needs more waits for attempts behind it", "runtime/lock/grow.go",
 		"(s.Ended || s.Place < place)",
 		"(s.Ended || s.Place != place)",
-		attempts),
+		exploredStores, attempts),
 	bug("an unordered attempt waits in the queues of its own store", "runtime/order/acquire.go",
 		"\t\t\tif a.unordered() {",
 		"\t\t\tif a == nil {",
@@ -42,11 +42,11 @@ var ofAcross = []plant{
 	bug("an attempt that needs more takes it by the side of those that wait further up", "runtime/lock/grow.go",
 		"range path[:last] {",
 		"range path[:0] {",
-		attempts),
+		exploredStores),
 	bug("a store takes its parts as they come", "runtime/lock/grow.go",
 		"i := t.find(t.taken + 1)",
 		"i := len(t.early) - 1",
-		attempts).
+		exploredStores, attempts).
 		and("runtime/lock/grow.go", "assert.That(number > t.taken && ", "assert.That("),
 	bug("an attempt that has released what it has does not tell those that follow", "runtime/order/grow.go",
 		"\ta.followers = nil\n",

@@ -78,9 +78,11 @@ var ofLock = []plant{
 }
 
 const (
-	explored = "./runtime/lock -run TestExplore$ -explore.sets 100"
+	explored = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.stores 0"
 	// exploredCrashes goes on to what is explored with crashes at once.
-	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 1"
+	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 0 -explore.stores 0"
+	// exploredStores takes those sets of CI that are over several stores.
+	exploredStores = "./runtime/lock -run TestExplore$ -explore.sets 30 -explore.states 0 -explore.further 0"
 
 	exploredWords = "./runtime/lock -run TestWordsAndQueues"
 )
