@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
@@ -52,7 +53,7 @@ type Store struct {
 	tries       map[commit.Name]*Try
 	attempts    map[*order.Attempt]*Try
 	parts       map[commit.Name]*Part
-	turns       order.Turns
+	turns       lock.Turns[*Message]
 	sessions    map[event.StoreID]uint64 // those that there are with other stores
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []*Message               // of store 0: Orders with parts in stores with which it has no session
@@ -194,15 +195,8 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		s.cfg.Workers.Run(func() { s.answer(from, session, m) })
 	case Order:
 		s.order(m)
-	case Turn:
-		s.turns.Take(m.Number, func() {
-			if t := s.tries[m.Name]; t != nil {
-				t.turned, t.place = true, m.Place
-				t.attempt.Take(t.token, m.Place)
-			}
-		})
-	case Take:
-		s.turns.Take(m.Number, func() { s.begin(m) })
+	case Turn, Take:
+		s.turns.Take(m.Number, m, s.take)
 	case Taken:
 		s.taken(from, m.Name)
 		s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil)) // it may have been withdrawn, and the part not have heard of that
@@ -232,6 +226,16 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		}
 	default:
 		assert.Unreachable("across: message %d", m.Kind)
+	}
+}
+
+// take takes the part of an attempt whose turn it is. Caller holds mu.
+func (s *Store) take(m *Message) {
+	if m.Kind == Take {
+		s.begin(m)
+	} else if t := s.tries[m.Name]; t != nil {
+		t.turned, t.place = true, m.Place
+		t.attempt.Take(t.token, m.Place)
 	}
 }
 

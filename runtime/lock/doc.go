@@ -37,6 +37,7 @@
 //	VIRTUAL             a node that is only passed, never held
 //	CRASH               Queue.Lost: the host of a T-neighbour has lost its queues; the session with it is over
 //	FAST                Word: holds on the fast path, settled and without a name, earlier than all entries of the queue
+//	GROW                Grow: an attempt over several hosts takes later what is free from the root of T down; Turns: its parts, in the order of TOP
 //	NARROW              View.Expand may read fields of x only when it is told that x is held
 //
 // # What the driver latches
@@ -72,7 +73,6 @@
 //
 //	Reset(self N)                                        // take from a pool; Idle() allows to put back
 //	Try(id, from N, mode, children []N) (Ref, bool)      // fast path, no View: grant at once, settled on the children, or do nothing
-//	Free(mode Mode, below bool) bool                     // whether Try would grant that, for a caller that latches several nodes
 //	Enter(v, id, out) (Ref, out)                         // RULE-1, direct entry
 //	Enqueue(v, Sent, id, out) (Ref, out)                 // RULE-2; number 0 if sent under the T-parent's latch
 //	Bind(entry Ref, edge int32, child Ref)               // after a local Enqueue: makes the release O(1)

@@ -7,15 +7,13 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock/locktest"
 )
 
-var (
-	explored = locktest.Default
-	update   = flag.Bool("update", false, "rewrite the transcripts")
-)
+var explored = locktest.Default
 
 func init() {
 	flag.IntVar(&explored.Sets, "explore.sets", explored.Sets, "event sets per ownership graph; CI takes 30")
 	flag.IntVar(&explored.States, "explore.states", explored.States, "states per configuration")
 	flag.IntVar(&explored.Further, "explore.further", explored.Further, "states per configuration with crashes, or calls of what another event creates")
+	flag.IntVar(&explored.Stores, "explore.stores", explored.Stores, "states per configuration over several stores")
 	flag.Uint64Var(&explored.Seed, "explore.seed", explored.Seed, "first seed")
 	flag.BoolVar(&explored.Moves, "explore.moves", explored.Moves, "half of the events move nodes in T")
 	flag.Uint64Var(&explored.Only, "explore.only", explored.Only, "run this one seed, and show the trace if it fails")
@@ -29,9 +27,3 @@ func TestExplore(t *testing.T) { locktest.Explore(t, explored) }
 func TestExploreChains(t *testing.T) { locktest.ExploreChains(t) }
 
 func TestExploreStreams(t *testing.T) { locktest.ExploreStreams(t) }
-
-func TestWrittenConfigs(t *testing.T) { locktest.ExploreWritten(t) }
-
-func TestTranscripts(t *testing.T) { locktest.Transcripts(t, "testdata", *update) }
-
-func TestTranscriptsInAnyOrder(t *testing.T) { locktest.TranscriptsInAnyOrder(t, "testdata") }

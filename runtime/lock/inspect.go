@@ -155,6 +155,21 @@ func (f *far[E, N]) copyFrom(o *far[E, N]) {
 	}
 }
 
+// CopyFrom makes t equal to o, in t's memory.
+func (t *Turns[P]) CopyFrom(o *Turns[P]) { t.taken, t.early = o.taken, append(t.early[:0], o.early...) }
+
+// Taken returns the number of the last part whose turn has come.
+func (t *Turns[P]) Taken() uint64 { return t.taken }
+
+// Early calls yield for each part that has come before its turn, in order of arrival.
+func (t *Turns[P]) Early(yield func(number uint64, part P) bool) {
+	for _, e := range t.early {
+		if !yield(e.number, e.part) {
+			return
+		}
+	}
+}
+
 // Visit is a node on which an attempt was enqueued, as its home knows it. One that is granted, not lazy and
 // without a mode was passed.
 type Visit[N comparable] struct {

@@ -85,10 +85,6 @@ func (q *Queue[E, N]) Try(id ID[E], from N, mode Mode, children []N) (Ref, bool)
 	return Ref{slot: i, gen: e.gen}, true
 }
 
-// Free reports whether Try would grant a hold in this mode, or let a pass go by, of an event that wants something below x or not: nothing waits
-// here, and no holder is in the way.
-func (q *Queue[E, N]) Free(mode Mode, below bool) bool { return q.head == 0 && !q.blocked(mode, below) }
-
 // Enter is RULE-1, [ENTER]: the event enters at this node, directly. The entry is admitted at
 // once or waits; the effects tell. The Ref is what the home releases, once, whatever
 // becomes of the entry; it is zero if the release was here first.

@@ -357,32 +357,3 @@ func (a *Attempt) DropFresh() {
 		}
 	}
 }
-
-// Turns has the parts of one store taken in the order of the numbers that TOP has given them. Its owner guards it.
-type Turns struct {
-	taken uint64
-	early map[uint64]func()
-}
-
-// Take has take be called when all parts with smaller numbers were taken, perhaps at once.
-func (t *Turns) Take(number uint64, take func()) {
-	// Invariant: TOP gives each number once.
-	assert.That(number > t.taken && t.early[number] == nil, "order: part %d comes again, after %d", number, t.taken)
-	if t.early == nil {
-		t.early = make(map[uint64]func())
-	}
-	t.early[number] = take
-	for {
-		next := t.early[t.taken+1]
-		if next == nil {
-			return
-		}
-		t.taken++
-		delete(t.early, t.taken)
-		next()
-	}
-}
-
-// Restart forgets what has come: TOP has another session with this store, and numbers from 1 on. Attempts that have parts among what is
-// forgotten are withdrawn by their homes.
-func (t *Turns) Restart() { *t = Turns{} }

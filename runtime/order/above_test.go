@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -41,7 +42,7 @@ type storeHost struct {
 	cells  map[*Handle]*cell
 
 	mu    sync.Mutex
-	turns Turns
+	turns lock.Turns[func()]
 	parts map[partKey]*storePart
 }
 
@@ -200,11 +201,16 @@ func (h *storeHost) endAll(a *Attempt, token uint32) {
 func (h *storeHost) take(number uint64, take func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.of.anyOrder {
+	h.inTurn(number, take)
+}
+
+// inTurn calls take in its turn, or at once if it has none. Caller holds mu.
+func (h *storeHost) inTurn(number uint64, take func()) {
+	if h.of.anyOrder || number == 0 {
 		take()
 		return
 	}
-	h.turns.Take(number, take)
+	h.turns.Take(number, take, func(take func()) { take() })
 }
 
 // part returns a part, which may not have begun, nor end before it does.
@@ -223,11 +229,7 @@ func (h *storeHost) begin(a *Attempt, token uint32, number, place uint64, wanted
 	defer h.mu.Unlock()
 	key := partKey{a, token}
 	p := h.part(key)
-	turn := h.turns.Take
-	if h.of.anyOrder || number == 0 {
-		turn = func(_ uint64, take func()) { take() }
-	}
-	turn(number, func() {
+	h.inTurn(number, func() {
 		if p.over {
 			delete(h.parts, key)
 			close(p.taken)

@@ -37,7 +37,7 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 			if h.Is(Deleted) { // while the attempt waited; that is final
 				return waited
 			}
-			if a.turn != 0 && d.At != h {
+			if a.turn != 0 && d.MayGrow(h) {
 				grown, behind := a.grow(h, max(mode, Read))
 				if grown {
 					return waited

@@ -59,6 +59,8 @@ func (a *Attempt) take(h *Handle, mode Mode) (ok bool, behind lockID, busy bool)
 			n.unlatch(a.Host)
 		}
 	}()
+	var buffer [len(buf)]*queue
+	queues := buffer[:0]
 	for i, n := range path {
 		// Only the first latch is waited for: T may have changed, and the next node be above this one by now.
 		if i == 0 {
@@ -67,17 +69,15 @@ func (a *Attempt) take(h *Handle, mode Mode) (ok bool, behind lockID, busy bool)
 			return false, behind, true
 		}
 		latched++
-		switch p := a.Host.ParentOf(n); {
-		case p == nil, i == 0 && !p.Is(Virtual), i > 0 && p != path[i-1], n.Is(Away | Deleted):
+		if p := a.Host.ParentOf(n); p == nil || i == 0 && !p.Is(Virtual) || i > 0 && p != path[i-1] || n.Is(Away|Deleted) {
 			return false, behind, false // it was moved, or is detached
-		case n != h && !n.locked().Free(lock.None, true):
-			return false, a.obstacle(n, lock.None, true), false
 		}
+		queues = append(queues, n.locked())
 	}
 	m := lockMode(mode)
-	ref, ok := h.locked().Try(a.home.ID(), a.Host.ParentOf(h), m, nil)
-	if !ok {
-		return false, a.obstacle(h, m, false), false
+	ref, behind := lock.Grow(queues, a.Host.ParentOf(h), a.home.ID(), m, a.turn, standing)
+	if !ref.Valid() {
+		return false, behind, false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,21 +87,6 @@ func (a *Attempt) take(h *Handle, mode Mode) (ok bool, behind lockID, busy bool)
 	return true, behind, false
 }
 
-// obstacle returns an attempt that keeps a from going on at h in mode m, with something below or not, if a may wait for all that do; else
-// none. Caller holds the latch.
-func (a *Attempt) obstacle(h *Handle, m lock.Mode, below bool) (o lockID) {
-	for e := range h.queue.Entries {
-		switch {
-		case !e.Waiting && !(e.Held && (e.Mode.Conflicts(m) || e.Lazy && below)):
-		case !e.ID.Event.mayFollow(e.ID, a.turn):
-			return lockID{}
-		default:
-			o = e.ID
-		}
-	}
-	return o // none: it is held on the fast path
-}
-
 // Ended says that the code of the attempt has come to its end in all stores: it asks for no lock any more, and is being decided.
 func (a *Attempt) Ended() {
 	a.mu.Lock()
@@ -109,11 +94,15 @@ func (a *Attempt) Ended() {
 	a.ended = true
 }
 
-// mayFollow reports whether an attempt with a turn may wait for id, which is of a.
-func (a *Attempt) mayFollow(id lockID, turn uint64) bool {
+// standing is what the attempt of id is to others that grow.
+func standing(id lockID) (s lock.Standing) {
+	a := id.Event
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.turn != 0 && a.home.ID() == id && (a.ended || a.turn < turn)
+	if a.home.ID() == id {
+		s = lock.Standing{Place: a.turn, Ended: a.ended}
+	}
+	return s
 }
 
 // Ordered is the bit that the numbers of TOP have, and no others.

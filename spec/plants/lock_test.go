@@ -45,7 +45,7 @@ var ofLock = []plant{
 	bug("a settled hold goes on acquiring", "runtime/lock/admit.go",
 		"\tif !e.lazy {\n",
 		"\tif false {\n",
-		"./runtime/lock -run TestWrittenConfigs").
+		"./runtime/lock/locktest -run TestWrittenConfigs").
 		and("runtime/lock/home.go", "case v.state == settled:", "case false:"),
 	bug("enqueues of a former parent are accepted", "runtime/lock/queue.go",
 		"return p != from && p != undecided",
@@ -78,9 +78,11 @@ var ofLock = []plant{
 }
 
 const (
-	explored = "./runtime/lock -run TestExplore$ -explore.sets 100"
+	explored = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.stores 0"
 	// exploredCrashes goes on to what is explored with crashes at once.
-	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 1"
+	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 0 -explore.stores 0"
+	// exploredStores takes those sets of CI that are over several stores.
+	exploredStores = "./runtime/lock -run TestExplore$ -explore.sets 30 -explore.states 0 -explore.further 0"
 
 	exploredWords = "./runtime/lock -run TestWordsAndQueues"
 )

@@ -7,8 +7,11 @@
 // access: that it is covered by a hold, that no two holds conflict, that admission is FIFO, and that the order of the
 // events stays acyclic. A state in which nothing can happen while an event has not ended is a deadlock.
 //
-// Configurations come from seeds ([Explore], [ExploreChains]) or are written down ([ExploreWritten]). Files that read
-// as documentation give single steps, with the answers of the core ([Transcripts]). A violation is shrunk, and shown as
+// Hosts may be stores, each with a tree of its own: then TOP orders the events that touch several, and these may take later what they did not know of
+// (stores.go, above.go, grow.go).
+//
+// Configurations come from seeds ([Explore], [ExploreChains]) or are written down. Files that read
+// as documentation give single steps, with the answers of the core (testdata). A violation is shrunk, and shown as
 // a transcript.
 //
 // A search visits each state once. Three reductions make it smaller: what cannot matter any more is forgotten

@@ -70,7 +70,7 @@ func (w *world) handle(n *note) {
 func (w *world) withdraw(e event, y node, m lock.Mode, up node, why string) {
 	r := w.run(e)
 	w.trace("  e%d.%d is withdrawn: %s %v", e, r.home.ID().Attempt, why, y)
-	w.withdrawn++
+	w.counts.withdrawn++
 	if w.c.still() {
 		w.fail("e%d is withdrawn (%s %v) although nothing changes", e, why, y)
 		return
@@ -79,8 +79,13 @@ func (w *world) withdraw(e event, y node, m lock.Mode, up node, why string) {
 		w.fail("livelock: e%d has made %d attempts", e, attemptsMax)
 		return
 	}
+	var next try
+	if w.c.stores {
+		next, y = w.carryOn(e, y, m), 0
+	}
 	w.leave(e, true)
 	w.deafen(e)
+	w.above.tries[e] = next
 	w.touched.write(partAttempt(e) | partActor(nodeFresh+node(e)))
 	for x := range w.readers {
 		if (w.readers[x]|w.writers[x]|w.lost[x])>>e&1 != 0 {
@@ -91,13 +96,19 @@ func (w *world) withdraw(e event, y node, m lock.Mode, up node, why string) {
 		w.lost[x] &^= 1 << e
 	}
 	w.precede[e] = r.after
+	for o := range w.precede { // that have come after it where it had read, and had left with its vote
+		if w.precede[o]>>e&1 != 0 {
+			w.touched.write(partRun(event(o)))
+			w.precede[o] &^= 1 << e
+		}
+	}
 	w.edges[nodeFresh+node(e)] = 0
 	if y != 0 {
 		w.learnPath(w.homeHost(e), y)
 	}
 	r.home.Withdraw(y, m)
 	high := r.entered
-	if up != 0 {
+	if up != 0 && !w.c.stores {
 		// the report carries how T runs there, or they might disagree for ever
 		w.learnPath(w.homeHost(e), up)
 		w.learnPath(w.homeHost(e), r.entered)
@@ -139,6 +150,10 @@ func (w *world) learnPath(home uint8, y node) {
 
 // leave releases all that the home has entered.
 func (w *world) leave(e event, withdrawn bool) {
+	if w.c.stores {
+		w.leaveAbove(e, withdrawn)
+		return
+	}
 	r := w.run(e)
 	h := w.homeHost(e)
 	list := r.made
@@ -171,6 +186,9 @@ func (r *run) begin(p *program) {
 func (w *world) advanceEvent(e event) bool {
 	r := &w.runs[e]
 	p := &w.c.events[e]
+	if w.c.stores && !w.above.tries[e].ready {
+		return false
+	}
 	for m := w.wanted(e); m != 0; m &= m - 1 {
 		y := m.first()
 		mode := w.wantedMode(e, y)
@@ -411,6 +429,11 @@ func (w *world) commit(e event) {
 	if p.move != 0 {
 		if w.moveValid(p) && w.movePath(p)&^r.read == 0 {
 			w.parents[p.move] = p.below
+			if w.c.stores { // each has a tree of its own, and knows it
+				for h := range w.tview {
+					w.tview[h] = w.parents
+				}
+			}
 		}
 	} else {
 		for x := range w.edges {
@@ -433,6 +456,7 @@ func (w *world) commit(e event) {
 		w.leave(e, false)
 	}
 	r.end()
+	w.above.tries[e] = try{}
 	w.deafen(e)
 	w.handOver(e)
 	w.retire()

@@ -14,8 +14,9 @@ import (
 // Options says which configurations Explore draws, and how far it goes in each.
 type Options struct {
 	Sets    int    // event sets per ownership graph
-	States  int    // states per configuration
+	States  int    // states per configuration; 0, as of the next two: none of these configurations
 	Further int    // states per configuration with crashes, or calls of what another event creates
+	Stores  int    // states per configuration over several stores
 	Seed    uint64 // the first seed
 	Moves   bool   // half of the events move nodes in T
 	Only    uint64 // if set, the one seed that is run
@@ -23,7 +24,7 @@ type Options struct {
 
 // Default is what a plain go test explores: all states of each configuration without crashes, which are fewer
 // than the bound, and a part of those of configurations with crashes.
-var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Seed: 1}
+var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_000, Seed: 1}
 
 // exploreSchedules is how many random schedules a configuration gets that has more states
 // than the limit.
@@ -49,8 +50,27 @@ func allGraphs() []dag {
 // each step: it takes a tenth longer. All other searches check them always.
 const invariantsEach = 5
 
+// counts are what attempts had to do.
+type counts struct {
+	withdrawn int
+	taken     int // actors, later
+	followed  int // other attempts
+	further   int // parts, later
+}
+
+// add adds what has happened between two states.
+func (c *counts) add(from, to *counts) {
+	c.withdrawn += to.withdrawn - from.withdrawn
+	c.taken += to.taken - from.taken
+	c.followed += to.followed - from.followed
+	c.further += to.further - from.further
+}
+
 type tally struct {
-	configs, exhausted, states, schedules, withdrawn atomic.Int64
+	configs, exhausted, states, schedules atomic.Int64
+
+	mu sync.Mutex
+	counts
 }
 
 // run explores one configuration, in full or up to the limit.
@@ -78,6 +98,8 @@ func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
 // repeatedly, change what they own, create actors, move nodes in T, or are withdrawn at any time.
 // Every configuration of the default seeds must be exhausted.
 //
+// First come events over two or three stores, which know a part of their footprints, as far as their bound goes.
+//
 // Then the sets of the same seeds in which an event calls what another has created, or a host crashes,
 // are explored as far as their bound goes. What is not exhausted gets random schedules.
 //
@@ -104,9 +126,14 @@ func Explore(t *testing.T, o Options) {
 		}
 		return c
 	}}
-	for _, f := range []*family{&sets, &further} {
-		if !t.Failed() {
-			f.explore(t, first, end)
+	stores := family{name: "events over stores", limit: o.Stores, draw: func(seed uint64) *config { return overStores(graphs, seed) }}
+	for _, f := range []*family{&stores, &sets, &further} {
+		last := end
+		if f == &stores && o.Only == 0 { // two for each set, as they are small
+			last += end - first
+		}
+		if f.limit > 0 && !t.Failed() {
+			f.explore(t, first, last)
 		}
 	}
 }
@@ -161,7 +188,9 @@ func (f *family) explore(t *testing.T, first, end uint64) {
 					t.Errorf("not exhausted in %d states; -explore.states allows more\n%v", f.limit, c)
 				}
 			}
-			sum.withdrawn.Add(int64(s.withdrawn))
+			sum.mu.Lock()
+			defer sum.mu.Unlock()
+			sum.counts.add(&counts{}, &s.counts)
 		})
 	}
 	ended := make(chan struct{})
@@ -184,5 +213,8 @@ func (f *family) explore(t *testing.T, first, end uint64) {
 	}
 	t.Logf("%s: %d configurations (%d exhausted), %d states, %d random schedules, %d withdrawals, %v",
 		f.name, sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), sum.schedules.Load(),
-		sum.withdrawn.Load(), time.Since(start).Round(time.Millisecond))
+		sum.withdrawn, time.Since(start).Round(time.Millisecond))
+	if sum.taken > 0 {
+		t.Logf("%s: %d actors taken later, %d parts later, %d waits for attempts that are before", f.name, sum.taken, sum.further, sum.followed)
+	}
 }

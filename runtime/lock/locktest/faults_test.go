@@ -71,3 +71,27 @@ func TestPlantedBugs(t *testing.T) {
 		})
 	}
 }
+
+// Stores that take their parts in another way, and attempts that take later what they may not, wait for each other for ever. The sets of CI show each.
+func TestPlantedBugsOverStores(t *testing.T) {
+	graphs := allGraphs()
+	for what, fault := range map[string]*bool{"waiting for later attempts": &viewFaults.followLater, "taking what others wait for further up": &viewFaults.beside,
+		"taking without a place in the order": &viewFaults.noPlace, "a part in two steps": &viewFaults.twoSteps, "parts in any order": &viewFaults.anyOrder,
+		"waiting without a place in the order": &viewFaults.unorderedWaits} {
+		t.Run(what, func(t *testing.T) {
+			*fault = true
+			defer func() { *fault = false }()
+			var sum tally
+			s := &search{limit: Default.Stores}
+			for seed := uint64(1); seed <= 2*30*uint64(len(graphs)); seed++ {
+				if _, f := s.run(overStores(graphs, seed), seed, &sum); f != nil {
+					if t.Logf("%s, %d states: %s", f.c.name, sum.states.Load(), f.what); !strings.Contains(f.what, "deadlock") {
+						t.Errorf("found something else:\n%v%s", f.c, f.replay())
+					}
+					return
+				}
+			}
+			t.Errorf("not found in %d states", sum.states.Load())
+		})
+	}
+}

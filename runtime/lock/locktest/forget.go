@@ -41,6 +41,9 @@ func (w *world) traces(e event) bool {
 			return true
 		}
 	}
+	if w.c.stores && w.above.concerns(e) {
+		return true
+	}
 	for x := range w.queues {
 		if w.runs[e].undoAt[x] != 0 {
 			return true

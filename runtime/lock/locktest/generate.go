@@ -329,6 +329,10 @@ func (c *config) String() string {
 	if c.crash != 0 {
 		fmt.Fprintf(&b, "  host %d may crash; homes on %v\n", c.crash-1, c.home[:len(c.events)])
 	}
+	if c.stores {
+		fmt.Fprintf(&b, "  over stores; homes in %v; by TOP at once %v; hinted %b; known %v, with all below %v; readers leave early %v\n", c.home[:len(c.events)], c.byTop[:len(c.events)], c.hinted[:len(c.events)],
+			c.known[:len(c.events)], c.trees[:len(c.events)], c.early)
+	}
 	for x := node(1); x < nodeFresh; x++ {
 		if c.parents[x] != 0 {
 			fmt.Fprintf(&b, "  %d: below %d, owns %v, slot %d, host %d\n", x, c.parents[x], c.edges[x], c.slots[x], c.host[x])

@@ -13,7 +13,7 @@ import (
 // order must remain acyclic.
 func (w *world) access(e event, y node, m lock.Mode) {
 	id := w.runs[e].home.ID()
-	w.touched.read(partQueue(y) | partGlobal&-part(y/nodeFresh))
+	w.touched.read(partQueue(y) | partGlobal&-scope(y/nodeFresh))
 	w.touched.write(partActor(y) | partRun(e))
 	if y >= nodeFresh && (w.parents[y] == 0 && y == nodeFresh+node(e)) {
 		return // made by this event, unknown to other events
@@ -48,7 +48,7 @@ func (w *world) checkHolds() {
 	}
 	for e := range event(len(w.c.events)) {
 		r := &w.runs[e]
-		if r.status != 1 || r.started|r.read == 0 {
+		if r.status != 1 || r.started|r.read == 0 || w.above.tries[e].ended {
 			continue
 		}
 		for m := (r.started | r.read) & mask(w.touched.writes); m != 0; m &= m - 1 {

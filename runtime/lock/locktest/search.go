@@ -23,6 +23,10 @@ const (
 	moveEarly             // planted bug
 	moveCrash             // of host h
 	moveNotice            // host h notices that host i has crashed
+	moveParcel            // parcel i arrives
+	moveEnd               // the code of e has ended, which is over several stores
+	moveOrphan            // a call of y that an attempt of e has made which is over: the one of part i
+	moveKinds
 )
 
 type move struct {
@@ -60,11 +64,15 @@ func (w *world) moves(l []move) []move {
 		case 1:
 			for m := w.wanted(e); m != 0; m &= m - 1 {
 				y := m.first()
-				if d := w.decide(e, y, w.wantedMode(e, y)); d.Act == lock.Ask || d.Act == lock.Withdraw {
+				if d := w.decide(e, y, w.wantedMode(e, y)); (d.Act == lock.Ask || d.Act == lock.Withdraw || d.Act == lock.Wait && w.unordered(e)) && w.tries(e, y) {
 					l = append(l, move{kind: moveAsk, e: e, y: y})
 				}
 			}
-			if w.finished(e) {
+			switch t := &w.above.tries[e]; {
+			case !w.finished(e):
+			case t.asked != 0 && !t.ended:
+				l = append(l, move{kind: moveEnd, e: e})
+			case t.votes == t.asked:
 				l = append(l, move{kind: moveCommit, e: e})
 			}
 			if w.c.arb>>e&1 == 1 && r.arb == 0 {
@@ -77,6 +85,9 @@ func (w *world) moves(l []move) []move {
 	}
 	if w.c.crash != 0 {
 		l = w.crashes(l)
+	}
+	if w.c.stores {
+		l = w.arrivals(l)
 	}
 	for h := range w.c.hosts {
 		if w.view[h] == w.committed && w.tview[h] == w.parents {
@@ -170,6 +181,12 @@ func (w *world) step(m move) {
 		w.crash(m.h)
 	case moveNotice:
 		w.notice(m.h, uint8(m.i))
+	case moveParcel:
+		w.receive(int(m.i))
+	case moveEnd:
+		w.prepare(m.e)
+	case moveOrphan:
+		w.orphaned(w.above.parts[m.i].id, m.y)
 	case moveEarly:
 		w.run(m.e).early = true
 		w.leave(m.e, false)
@@ -186,6 +203,10 @@ func (w *world) ask(e event, y node) {
 	r := w.run(e)
 	h := w.homeHost(e)
 	m := w.wantedMode(e, y)
+	if w.c.stores {
+		w.need(e, y, m)
+		return
+	}
 	w.touched.read(partView(h))
 	d := r.home.Access(router{&w.tview[h]}, y, m)
 	if d.Act == lock.Withdraw {
@@ -236,6 +257,13 @@ func (w *world) describe(m move) string {
 		return fmt.Sprintf("host %d notices that host %d has crashed", m.h, m.i)
 	case moveLearn:
 		return fmt.Sprintf("host %d learns of %v", m.h, m.y)
+	case moveParcel:
+		g := &w.above.parcels[m.i]
+		return fmt.Sprintf("deliver %v e%d.%d at store %d #%d", g.kind, g.id.Event, g.id.Attempt, g.store, g.number)
+	case moveEnd:
+		return fmt.Sprintf("e%d has ended, and is to be decided", m.e)
+	case moveOrphan:
+		return fmt.Sprintf("a late call of e%d.%d comes to %v", m.e, w.above.parts[m.i].id.Attempt, m.y)
 	}
 	return fmt.Sprintf("e%d releases early", m.e)
 }
@@ -251,9 +279,19 @@ func (w *world) end() {
 					return true
 				})
 			}
+			for e := range w.c.events {
+				for y, o := range w.above.tries[e].follows {
+					if o.Attempt != 0 {
+						s += fmt.Sprintf("; at %d e%d follows e%d", y, e, o.Event)
+					}
+				}
+			}
 			w.fail("deadlock: e%d has not committed%s", e, s)
 			return
 		}
+	}
+	if n := len(w.above.parts) + len(w.above.parcels); n != 0 {
+		w.fail("%d parts and messages about parts are left", n)
 	}
 	if n := w.net.Len(); n != 0 && w.c.crash == 0 {
 		w.fail("%d enqueues are left, whose turn never comes", n)
@@ -297,7 +335,7 @@ type search struct {
 	states    int
 	steps     int // all searches: states and revisits of states
 	limit     int
-	withdrawn int // attempts withdrawn on the paths taken
+	counts    // on the paths taken
 }
 
 func (s *search) level(d int) *world {
@@ -375,7 +413,7 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 		if known && len(s.awake[d+1]) == 0 {
 			continue
 		}
-		s.withdrawn += n.withdrawn - w.withdrawn
+		s.counts.add(&w.counts, &n.counts)
 		*path = append(*path, m)
 		ok, f := s.visit(d+1, known, path)
 		*path = (*path)[:len(*path)-1]
@@ -394,7 +432,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 	w.reset(c)
 	var path []move
 	// half of the schedules prefer some kinds of moves
-	var weight [moveNotice + 1]int
+	var weight [moveKinds]int
 	for k := range weight {
 		weight[k] = 1
 		if r.IntN(2) == 0 {

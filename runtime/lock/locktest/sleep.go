@@ -6,27 +6,28 @@ package locktest
 // verification methods", 1990). All states are visited still, but most of the ways that lead to a
 // known state are not taken. What a move depends on is observed while it is made.
 
-// part is a set of parts of a world.
-type part uint64
+// scope is a set of parts of a world.
+type scope uint64
 
-func partQueue(x node) part          { return 1 << x }
-func partActor(x node) part          { return 1 << (12 + x) } // fields, and the events that have touched them
-func partRun(e event) part           { return 1 << (24 + e) } // and the order of e
-func partAttempt(e event) part       { return 1 << (28 + e) } // status and attempt, as nodes look at them
-func partKnow(h uint8, e event) part { return 1 << (32 + 4*part(h) + part(e)) }
-func partView(h uint8) part          { return 1 << (44 + h) }
-func partSession(h uint8) part       { return 1 << (48 + h) } // of host h with the others
+func partQueue(x node) scope          { return 1 << x }
+func partActor(x node) scope          { return 1 << (12 + x) } // fields, and the events that have touched them
+func partRun(e event) scope           { return 1 << (24 + e) } // and the order of e
+func partAttempt(e event) scope       { return 1 << (28 + e) } // status and attempt, as nodes look at them
+func partKnow(h uint8, e event) scope { return 1 << (32 + 4*scope(h) + scope(e)) }
+func partView(h uint8) scope          { return 1 << (44 + h) }
+func partSession(h uint8) scope       { return 1 << (48 + h) } // of host h with the others
 const (
-	partGlobal   part = 1 << 47 // what is committed
-	partActors   part = 0xfff << 12
-	partSessions part = 7 << 48
+	partGlobal   scope = 1 << 47 // what is committed
+	partActors   scope = 0xfff << 12
+	partSessions scope = 7 << 48
+	partTop      scope = 1 << 51 // what store 0 has ordered
 )
 
 // touched is what a move has read and written.
-type touched struct{ reads, writes part }
+type touched struct{ reads, writes scope }
 
-func (t *touched) read(p part)  { t.reads |= p }
-func (t *touched) write(p part) { t.writes |= p }
+func (t *touched) read(p scope)  { t.reads |= p }
+func (t *touched) write(p scope) { t.writes |= p }
 
 // settle adds what events have read because their inputs have changed: each event reads
 // its inputs again when one of them changes, and may find nothing to do.
@@ -65,8 +66,13 @@ func (a *sleeper) independent(b *sleeper) bool {
 
 // name identifies a move in every state it is possible in.
 func (w *world) name(m move) uint64 {
-	if m.kind == moveDeliver {
+	switch m.kind {
+	case moveDeliver:
 		return w.net.At(int(m.i)).sum
+	case moveParcel:
+		return w.above.parcels[m.i].sum()
+	case moveOrphan:
+		m.i = uint16(w.above.parts[m.i].id.Attempt)
 	}
 	return mix(1<<63 | uint64(m.kind)<<40 | uint64(m.e)<<32 | uint64(m.y)<<24 | uint64(m.h)<<16 | uint64(m.i))
 }

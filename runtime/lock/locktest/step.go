@@ -27,7 +27,7 @@ func (w *world) at(x node) hostView { return hostView{w, w.c.host[x]} }
 func (w *world) homeHost(e event) uint8 {
 	p := &w.c.events[e]
 	switch {
-	case w.c.crash != 0:
+	case w.c.crash != 0 || w.c.stores:
 		return w.c.home[e]
 	case p.move != 0:
 		return w.c.host[p.move]
@@ -122,14 +122,19 @@ func (w *world) sendEnqueue(x node, h uint8, i int) {
 	}
 	w.queue(c)
 	w.orders[c] = append(w.orders[c], order{id: f.ID, from: x})
-	reads, writes := hostView{w, h}.footprint(f.ID.Event, 0)
+	reads, writes := mask(0), mask(0)
+	if !w.c.stores {
+		reads, writes = hostView{w, h}.footprint(f.ID.Event, 0)
+	}
 	if to != h {
 		m := lock.MessageOf(w.out[i:], nil)
 		m.Claims = w.claim(reads, writes)
 		w.send(h, to, m)
 		return
 	}
-	w.learn(h, f.ID, reads, writes)
+	if !w.c.stores {
+		w.learn(h, f.ID, reads, writes)
+	}
 	n := len(w.out)
 	var ref lock.Ref
 	ref, w.out = w.queue(c).Enqueue(w.at(c), lock.Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
@@ -155,7 +160,7 @@ func (w *world) sendHome(h uint8, i int) {
 	if r := &w.runs[e]; !n.m.Orphan && (r.status != 1 || r.home.ID() != f.ID) {
 		return // it would be dropped there
 	}
-	if to := w.homeHost(e); to != h {
+	if to := w.homeHost(e); to != h && !w.c.stores {
 		w.send(h, to, n.m)
 		return
 	}
@@ -270,6 +275,10 @@ func (w *world) deliver(g *letter) {
 
 // enter sends the current attempt of e to its sequencer, as its home sees it.
 func (w *world) enter(e event) {
+	if w.c.stores {
+		w.enterAbove(e)
+		return
+	}
 	r := w.run(e)
 	h := w.homeHost(e)
 	id := r.home.ID()

@@ -66,12 +66,13 @@ type config struct {
 	events  []program
 	lazy    [eventsMax]mask  // nodes where the view does not expand
 	crash   uint8            // host + 1 of the host that crashes once, at any time; no home is there
-	home    [eventsMax]uint8 // host of each event's home, if a host crashes; else the target's
+	home    [eventsMax]uint8 // host of each event's home, if a host crashes, or events are over stores; else the target's
 	arb     uint8            // events that are withdrawn once, at any time
 	try     bool             // use the fast paths
 	light   bool             // moves hold the path down to the node lazily, without a mode, and not the new parent (one host)
 	fanout  bool             // homes pass virtual nodes themselves (one host)
 	next    [eventsMax]uint8 // event + 1 that is the next step of the chain, on the same target
+	far
 
 	calm  bool // derived: it is still
 	moved mask // derived: nodes that events move in T
@@ -80,7 +81,7 @@ type config struct {
 // still reports whether neither ownership nor T changes and no event withdraws: then
 // nothing may ever be withdrawn or bounced.
 func (c *config) still() bool {
-	if c.arb != 0 || c.crash != 0 || c.next != [eventsMax]uint8{} {
+	if c.stores || c.arb != 0 || c.crash != 0 || c.next != [eventsMax]uint8{} {
 		return false
 	}
 	for i := range c.events {
@@ -112,6 +113,14 @@ var viewFaults struct {
 	// circularChains: steps of chains want the actors that other chains keep.
 	circularChains bool
 	keepMessages   bool // messages of a session that is over are delivered
+
+	followLater bool // an attempt that needs more waits for any other that has a place
+	beside      bool // and takes it though others wait further up
+	noPlace     bool // and in a store that has not taken a part of it
+	// unorderedWaits: an attempt without a place of TOP waits in queues.
+	unorderedWaits bool
+	twoSteps       bool // a store performs its part of an attempt in two steps
+	anyOrder       bool // store 1 takes its parts as they come
 }
 
 // hostView is the View of one host.
@@ -250,7 +259,7 @@ func reach(edges *[nodeCount]mask, m mask) mask {
 // Footprint implements View.
 func (v hostView) Footprint(x node, id xid) lock.Want[node] {
 	e := id.Event
-	reads, writes := v.footprint(e, 0)
+	reads, writes := v.wanted(id)
 	var t lock.Want[node]
 	switch {
 	case virtualNodes.has(x):
@@ -262,7 +271,7 @@ func (v hostView) Footprint(x node, id xid) lock.Want[node] {
 	if z := v.nearest(reads | writes | bit(x) | v.ends(&v.w.c.events[e])); z != x {
 		t.Enter = z
 	}
-	t.Below = v.below(x, reads|writes) != 0 || v.w.c.events[e].move == x
+	t.Below = v.below(x, reads|writes) != 0 || v.w.c.events[e].move == x || v.w.c.trees[e].has(x)
 	return t
 }
 
@@ -283,10 +292,13 @@ func (v hostView) Expand(x node, id xid, held lock.Mode, children []node) lock.E
 	if held != lock.None {
 		narrow = x
 	}
-	reads, writes := v.footprint(e, narrow)
+	reads, writes := v.wanted(id)
+	if !v.w.c.stores {
+		reads, writes = v.footprint(e, narrow)
+	}
 	f := reads | writes
 	down := v.below(x, f)
-	if !virtualNodes.has(x) && (v.w.c.lazy[e].has(x) || p.move != 0) {
+	if !virtualNodes.has(x) && (v.w.c.lazy[e].has(x) || v.w.c.trees[e].has(x) || p.move != 0) {
 		return lock.Expansion[node]{Lazy: true}
 	}
 	var seen mask
@@ -296,7 +308,7 @@ func (v hostView) Expand(x node, id xid, held lock.Mode, children []node) lock.E
 			children = append(children, c)
 		}
 	}
-	if p.move == 0 && f.has(x) {
+	if p.move == 0 && !v.w.c.stores && f.has(x) {
 		// x's own out-edges that lead outside what the entry was told
 		var own mask
 		for i := range p.ops[x] {

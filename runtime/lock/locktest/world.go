@@ -155,6 +155,7 @@ type world struct {
 	runs   [eventsMax]run
 	queues [nodeCount]xqueue
 	net    Network[event, node]
+	above  above
 	bad    string
 
 	queueAt [nodeCount]uint64 // versions
@@ -173,7 +174,7 @@ type world struct {
 	sent      message
 	orders    [nodeCount][]order
 	buf       []byte
-	withdrawn int
+	counts    counts
 	movers    uint8 // events that move nodes
 	allOrders bool  // no delivery is made at once
 	brief     bool  // invariants are not checked after each step
@@ -235,9 +236,12 @@ func (w *world) reset(c *config) {
 // copyFrom makes w equal to o, reusing w's memory.
 func (w *world) copyFrom(o *world) {
 	w.facts = o.facts
-	w.c, w.bad, w.clock, w.movers, w.withdrawn = o.c, o.bad, o.clock, o.movers, o.withdrawn
+	w.c, w.bad, w.clock, w.movers, w.counts = o.c, o.bad, o.clock, o.movers, o.counts
 	w.allOrders, w.brief, w.recall, w.history = o.allOrders, o.brief, o.recall, o.history
 	w.net.CopyFrom(&o.net)
+	if w.c.stores {
+		w.above.copyFrom(&o.above)
+	}
 	w.out, w.todo, w.decided = w.out[:0], w.todo[:0], 0
 	w.sums, w.stale = o.sums, o.stale
 	for x := range w.queues {
@@ -278,6 +282,9 @@ func (w *world) hash() uint64 {
 		set = w.history
 	}
 	set += w.net.hash()
+	if w.c.stores {
+		set += w.above.hash()
+	}
 	sum := maphash.Bytes(hashSeed, unsafe.Slice((*byte)(unsafe.Pointer(&w.facts)), unsafe.Sizeof(w.facts)))
 	for _, s := range w.sums {
 		sum = mix(sum ^ s)

@@ -2,10 +2,9 @@ package locktest
 
 import "testing"
 
-// ExploreWritten explores in full the configurations that are written down here, each of which once showed something, or
+// TestWrittenConfigs explores in full the configurations that are written down here, each of which once showed something, or
 // shows a bug when one is planted.
-func ExploreWritten(t *testing.T) {
-	t.Helper()
+func TestWrittenConfigs(t *testing.T) {
 	for _, c := range []*config{twoBanks(), newEdge(), twoRoots(), farMove()} {
 		s := &search{limit: 1_000_000}
 		all, f := s.explore(c)

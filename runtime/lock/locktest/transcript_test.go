@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,17 +12,18 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// Transcripts replays the scenarios of the folder dir: each command is followed by what the
+var update = flag.Bool("update", false, "rewrite the transcripts")
+
+// TestTranscripts replays the scenarios of the folder testdata: each command is followed by what the
 // core answered. They read as documentation of the protocol. A file has
 //
 //	actor NAME below PARENT [owns A B] [slot A] [host N]
 //	event NAME at TARGET [writes A B] [lazy A B] [does X.call(Y) X.add(Y) …]
 //
 // and then commands (start, deliver, need, commit, queues), each with its answer below
-// ----. Top is the virtual root; events are called e0, e1, … in order. With update the answers are rewritten.
-func Transcripts(t *testing.T, dir string, update bool) {
-	t.Helper()
-	for _, f := range transcripts(t, dir) {
+// ----. Top is the virtual root; events are called e0, e1, … in order. With -update the answers are rewritten.
+func TestTranscripts(t *testing.T) {
+	for _, f := range transcripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
 			data, err := os.ReadFile(f)
 			if err != nil {
@@ -36,7 +38,7 @@ func Transcripts(t *testing.T, dir string, update bool) {
 			if got == string(data) {
 				return
 			}
-			if !update {
+			if !*update {
 				t.Fatalf("%s differs; run with -update. Got:\n%s", f, got)
 			}
 			if err := os.WriteFile(f, []byte(got), 0o644); err != nil {
@@ -46,23 +48,22 @@ func Transcripts(t *testing.T, dir string, update bool) {
 	}
 }
 
-// transcripts returns the files of dir.
-func transcripts(t *testing.T, dir string) []string {
+// transcripts returns the files.
+func transcripts(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no transcripts in %s: %v", dir, err)
+		t.Fatalf("no transcripts: %v", err)
 	}
 	return files
 }
 
-// TranscriptsInAnyOrder explores every order in which the scenarios of the folder dir could have gone, with
+// TestTranscriptsInAnyOrder explores every order in which the scenarios could have gone, with
 // each choice of nodes that are lazy.
-func TranscriptsInAnyOrder(t *testing.T, dir string) {
-	t.Helper()
+func TestTranscriptsInAnyOrder(t *testing.T) {
 	defer func() { nodeNames = [nodeCount]string{} }()
 	s := &search{limit: 1_000_000}
-	for _, f := range transcripts(t, dir) {
+	for _, f := range transcripts(t) {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
