@@ -186,8 +186,14 @@ func (c *Cache) touch(name string) {
 }
 
 // trim deletes entries that have long been unused, and the oldest ones while
-// the cache is too large. What cannot be deleted now stays for the next time.
+// the cache is too large. What cannot be deleted now stays for the next time. It
+// looks at each file, and of the last hour nothing could go: so it looks once an hour.
 func (c *Cache) trim(now time.Time) {
+	last := filepath.Join(c.dir, "trimmed")
+	if info, err := os.Stat(last); err == nil && now.Sub(info.ModTime()).Abs() < busyFor {
+		return
+	}
+	c.mark(last)
 	type entry struct {
 		path string
 		used time.Time

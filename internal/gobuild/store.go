@@ -98,7 +98,7 @@ func (c *Cache) storeMark(rt aeon.Runtime, golang toolchain) string {
 	return filepath.Join(c.dir, "store", digest(golang.id, string(rt.Requirements))[:32])
 }
 
-// mark makes an empty entry. It may fail: then users are told once more.
+// mark makes an empty entry, or notes that it is new. It may fail: then users are told once more, or the cache is trimmed once more.
 func (c *Cache) mark(name string) {
 	_ = os.MkdirAll(name, 0o777)
 	c.touch(name)

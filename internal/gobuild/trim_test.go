@@ -52,6 +52,14 @@ func TestTrimMakesRoomButNotUnderARunningProcess(t *testing.T) {
 	if isDir(filepath.Join(c.dir, "build", "idle")) || !isDir(filepath.Join(c.dir, "build", "busy")) {
 		t.Error("the idle entry should go and the busy one stay")
 	}
+	c.trim(now.Add(busyFor / 2))
+	if !isDir(filepath.Join(c.dir, "build", "busy")) {
+		t.Error("the cache was looked at twice in an hour")
+	}
+	c.trim(now.Add(2 * busyFor))
+	if isDir(filepath.Join(c.dir, "build", "busy")) {
+		t.Error("the entry is idle now, and stays")
+	}
 }
 
 func TestVersionsAreComparedAsNumbers(t *testing.T) {

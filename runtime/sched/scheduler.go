@@ -28,6 +28,7 @@ type Scheduler struct {
 	waiting  []waiter
 	sleeping map[*Cond][]*task
 	tasks    int
+	idle     []*task // their goroutines wait for something to run
 	random   uint64
 
 	// How to choose, drawn from the seed: some mistakes need many switches, some few
@@ -40,14 +41,29 @@ type Scheduler struct {
 
 // task is one goroutine.
 type task struct {
-	turn chan struct{}
-	rank uint64
+	turn  chan struct{}
+	rank  uint64
+	group *sync.WaitGroup
+	run   func() // nil: when it gets its turn, the goroutine ends
 }
 
-// waiter is a task that waits for a condition.
+// waiter is a task that waits for a condition, or until a channel is closed.
 type waiter struct {
-	task *task
-	cond func() bool
+	task   *task
+	cond   func() bool
+	closed <-chan struct{} // if there is no cond
+}
+
+func (w *waiter) isOver() bool {
+	if w.cond != nil {
+		return w.cond()
+	}
+	select {
+	case <-w.closed:
+		return true
+	default:
+		return false
+	}
 }
 
 // rankedMax is among how many tasks ranks are compared; among more, chance decides.
@@ -74,8 +90,10 @@ func (s *Scheduler) draw() uint64 {
 }
 
 func (s *Scheduler) newTask() *task {
-	return &task{turn: make(chan struct{}, 1), rank: s.draw() | lowRank}
+	return &task{turn: make(chan struct{}, 1), rank: s.drawRank()}
 }
+
+func (s *Scheduler) drawRank() uint64 { return s.draw() | lowRank }
 
 // Go makes f a task of a goroutine that group counts. It runs when it is chosen; without a Scheduler, when Go has it run.
 func (s *Scheduler) Go(group *sync.WaitGroup, f func()) {
@@ -83,17 +101,53 @@ func (s *Scheduler) Go(group *sync.WaitGroup, f func()) {
 		group.Go(f)
 		return
 	}
-	t := s.newTask()
+	group.Add(1)
 	s.tasks++
+	t := s.idleTask()
+	t.group, t.run = group, f
 	s.ready = append(s.ready, t)
-	group.Go(func() {
-		<-t.turn
-		defer func() { // also on runtime.Goexit
-			s.tasks--
-			s.pass(nil)
-		}()
-		f()
-	})
+}
+
+// idleTask returns a task that has ended, whose goroutine has a stack of a size that others needed, or a new one.
+func (s *Scheduler) idleTask() *task {
+	last := len(s.idle) - 1
+	if last < 0 {
+		t := s.newTask()
+		go s.work(t)
+		return t
+	}
+	t := s.idle[last]
+	s.idle = s.idle[:last]
+	t.rank = s.drawRank()
+	return t
+}
+
+// work runs one task after the other.
+func (s *Scheduler) work(t *task) {
+	for <-t.turn; t.run != nil; <-t.turn {
+		s.perform(t)
+	}
+}
+
+// perform runs a task, and hands over to another one. When the last one has ended, so do the goroutines.
+func (s *Scheduler) perform(t *task) {
+	returned := false
+	defer func() { // also on runtime.Goexit, which ends the goroutine
+		t.run = nil
+		if returned {
+			s.idle = append(s.idle, t)
+		}
+		if s.tasks--; s.tasks == 1 {
+			for _, idle := range s.idle {
+				idle.turn <- struct{}{}
+			}
+			s.idle = nil
+		}
+		t.group.Done()
+		s.pass(nil)
+	}()
+	t.run()
+	returned = true
 }
 
 // Yield is a point at which another task may go on. The caller holds no latch and no mutex.
@@ -115,22 +169,19 @@ func (s *Scheduler) Wait(ch <-chan struct{}) {
 		<-ch
 		return
 	}
-	s.Until(func() bool {
-		select {
-		case <-ch:
-			return true
-		default:
-			return false
-		}
-	})
+	s.await(waiter{closed: ch})
 }
 
 // Until returns when cond holds. The running task, whichever it is, evaluates cond and holds nothing then. The
 // Scheduler is not nil.
 func (s *Scheduler) Until(cond func() bool) {
-	me := s.now
-	s.waiting = append(s.waiting, waiter{me, cond})
-	s.pass(me)
+	s.await(waiter{cond: cond})
+}
+
+func (s *Scheduler) await(w waiter) {
+	w.task = s.now
+	s.waiting = append(s.waiting, w)
+	s.pass(w.task)
 }
 
 // pass hands over to a task that is ready and returns when me runs again; a task
@@ -149,16 +200,20 @@ func (s *Scheduler) pass(me *task) {
 
 // choose takes a task out of those that are ready.
 func (s *Scheduler) choose() *task {
-	kept := s.waiting[:0]
-	for _, w := range s.waiting {
-		if w.cond() {
+	kept := 0
+	for i := range s.waiting {
+		w := &s.waiting[i]
+		if w.isOver() {
 			s.ready = append(s.ready, w.task)
-		} else {
-			kept = append(kept, w)
+			continue
 		}
+		if kept < i { // most wait on, and stay where they are
+			s.waiting[kept] = *w
+		}
+		kept++
 	}
-	clear(s.waiting[len(kept):])
-	s.waiting = kept
+	clear(s.waiting[kept:])
+	s.waiting = s.waiting[:kept]
 	if len(s.ready) == 0 {
 		s.deadlock()
 	}

@@ -81,14 +81,14 @@ func (l *links) keep(c net.Conn) bool {
 
 // carry carries a connection to a node.
 func (l *links) carry(c net.Conn, to int) {
-	from := l.w.dialer(c)
-	if from < 0 || !l.keep(c) {
-		_ = c.Close() // its process has ended
+	on, err := net.Dial("tcp", l.w.own[to])
+	if err != nil { // the node is down; who has dialled takes longer to find out, and four of five come here
+		_ = c.Close()
 		return
 	}
-	on, err := net.Dial("tcp", l.w.own[to])
-	if err != nil || !l.keep(on) {
-		_ = c.Close()
+	from := l.w.dialer(c)
+	if from < 0 || !l.keep(c) || !l.keep(on) { // the process of the dialler has ended, or all ends
+		_, _ = c.Close(), on.Close()
 		return
 	}
 	var both sync.WaitGroup
