@@ -20,6 +20,6 @@
 // moves between them:
 //
 //	abroad.go       calls of actors of other stores, and calls of other stores here; new actors elsewhere
-//	issue.go        ops as the rows that have them while it is not known whether an event of another store commits
+//	issue.go        ops as they are stored, with their arguments
 //	reach.go        whether an actor reaches another one by way of other stores: no cycle of ownership may come about
 package activation

@@ -4,12 +4,30 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 )
 
-// What a part issues stands in the row of what it has prepared, until it is carried out, perhaps by a later start.
+// What an event issues is stored with its commit. What a part issues stands in the row of what it has prepared, until it is carried out, perhaps by a
+// later start.
+
+// EncodeArgs appends the arguments of what is stored of ops, and notes in each where they are.
+func EncodeArgs(args []byte, encoder *codec.Encoder, ops []Op) []byte {
+	for i := range ops {
+		o := &ops[i]
+		switch {
+		case o.Kind == OpBranch:
+			args = EncodeArgs(args, encoder, o.Branch.Ops())
+		case o.Kind == OpEmit, o.Kind == OpTail, o.Kind == OpGo, o.Kind == OpTimer && o.Object == nil:
+			o.Encoded[0] = uint32(len(args))
+			args = codec.AppendArgs(args, encoder, o.Args)
+			o.Encoded[1] = uint32(len(args))
+		}
+	}
+	return args
+}
 
 // Issues appends ops as they are stored, in program order. args has their arguments, where Encoded says; number returns the number of the signature of a
 // method; hold is told which actors the event holds for writing until it is carried out. Timers that call clients end with the process, as these do.

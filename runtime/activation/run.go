@@ -139,3 +139,16 @@ func (r *Run) NoteRead(h *order.Handle) {
 		r.sys.Tracer.Read(r.Traced, h)
 	}
 }
+
+// WritesTo tells w what the run has written, by actor and field.
+func (r *Run) WritesTo(w *state.Writer) {
+	entries := r.Root.UndoLog().Entries()
+	for i := range entries {
+		e := &entries[i]
+		if h := order.HandleOf(e.Self().Ref()); h.Is(order.Dying) && r.Deleting(h) {
+			continue
+		}
+		w.Changed(e.Self(), e.Field(), e.Record())
+	}
+	w.Created(&r.Attempt)
+}

@@ -4,7 +4,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -72,42 +71,13 @@ func (ev *Event) prepare() (err error) {
 			err = &event.AbortError{Msg: f.Msg, Event: ev.ID, Fault: true}
 		}
 	}()
-	ev.gatherWrites(&w.Writer)
+	ev.WritesTo(&w.Writer)
 	w.EncodeFields()
 	if len(ev.Root.Ops) > 0 {
-		w.encodeArgs(ev.Root.Ops)
+		w.args = activation.EncodeArgs(w.args, &w.encoder, ev.Root.Ops)
 	}
 	if ev.isAwaited() && !ev.Root.GoesOn() && !ev.tailed() {
 		w.result = codec.AppendResult(w.result, &w.encoder, ev.Args)
 	}
 	return nil
-}
-
-// gatherWrites tells w what the event has written, by actor and field.
-func (ev *Event) gatherWrites(w *state.Writer) {
-	entries := ev.Root.UndoLog().Entries()
-	for i := range entries {
-		e := &entries[i]
-		if h := order.HandleOf(e.Self().Ref()); h.Is(order.Dying) && ev.Deleting(h) {
-			continue
-		}
-		w.Changed(e.Self(), e.Field(), e.Record())
-	}
-	w.Created(&ev.Attempt)
-}
-
-// encodeArgs encodes the arguments of sub-events and timers, and notes in each op where they
-// are.
-func (w *preparation) encodeArgs(ops []activation.Op) {
-	for i := range ops {
-		o := &ops[i]
-		switch {
-		case o.Kind == activation.OpBranch:
-			w.encodeArgs(o.Branch.Ops())
-		case o.Kind == activation.OpEmit, o.Kind == activation.OpTail, o.Kind == activation.OpGo, o.Kind == activation.OpTimer && o.Object == nil:
-			o.Encoded[0] = uint32(len(w.args))
-			w.args = codec.AppendArgs(w.args, &w.encoder, o.Args)
-			o.Encoded[1] = uint32(len(w.args))
-		}
-	}
 }

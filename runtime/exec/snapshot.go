@@ -94,7 +94,7 @@ func (o *overriding) run(self *order.Handle, copied order.Object, stored image.S
 	w := &o.writes
 	defer w.Discard()
 	err = o.ev.RunBlock(self, copied, func() {
-		o.ev.gatherWrites(w)
+		o.ev.WritesTo(w)
 		edits = row.NewEdits()
 		w.EncodeCopy(stored, self.ID, layout, edits)
 	})

@@ -99,7 +99,7 @@ const (
 	faultLater    = 5 * time.Millisecond // by then payments that come later have come, and no ticker has ticked
 	faultTicks    = 5 * time.Millisecond // and by then they have
 	faultTroubles = 4
-	faultCuts     = 5   // of one trouble, at most
+	faultCuts     = 12  // of one trouble, at most
 	faultLate     = 200 // audits when it is calm: then nothing goes on any more if a request is not answered, and the scheduler says so
 )
 
@@ -429,7 +429,7 @@ func (f *faulty) trouble() {
 				f.note("the session between %d and %d ends", id, other)
 				f.saw.cuts++
 				f.c.Cut(id, other)
-				f.pause(100)
+				f.pause(60)
 			}
 			continue
 		}
