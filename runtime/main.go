@@ -174,6 +174,9 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	fs.Uint64Var(&r.seed, "seed", 0, "`number` that goes into every random()")
 	r.tracing.flags(fs)
 	r.simulating.flags(fs)
+	if r.simulating.open != nil {
+		r.simulating.FaultFlag(fs)
+	}
 	if r.keeping.open != nil {
 		r.keeping.Flags(fs)
 		if r.listening.openDoor != nil {
@@ -213,7 +216,7 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		switch {
 		case r.keeping.open == nil && ofStore(unknown.Name):
 			err = fmt.Errorf("--%s: %w", unknown.Name, errNoStore)
-		case unknown.Name == "nodes":
+		case unknown.Name == "nodes", unknown.Name == "faults":
 			err = errNoNodes
 		case r.runNode == nil && settings.IsClusterFlag(unknown.Name):
 			err = fmt.Errorf("--%s: %w", unknown.Name, errNoCluster)

@@ -201,7 +201,7 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	if err != nil {
 		return &failure{msg: err.Error()}
 	}
-	s := n.Systems[0]
+	s := n.Systems()[0]
 	defer r.trace.end(s, nil)
 	f := call(func(cl *Client) {
 		t.Run(cl)
@@ -215,7 +215,7 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	if err := n.Close(); err != nil && f == nil {
 		f = &failure{msg: err.Error()}
 	}
-	for _, s := range n.Systems {
+	for _, s := range n.Systems() {
 		if f == nil {
 			f = unheard(s)
 		}

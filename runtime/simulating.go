@@ -16,9 +16,10 @@ import (
 
 // Nodes are the systems of a program on several stores of this process, as on the nodes of a cluster. Clients use the first.
 type Nodes struct {
-	Systems []*System
-	Counts  func() across.Counts // what has happened between the stores; nil: there is only one
-	Close   func() error         // ends the systems, in which nothing is under way, and their stores
+	Systems func() []*System           // of all starts of stores
+	Counts  func() across.Counts       // what has happened between the stores; nil: there is only one
+	Calm    func() (crashes, cuts int) // ends the faults; nil: there are none
+	Close   func() error               // ends the systems, in which nothing is under way, and their stores
 }
 
 // WithNodes links a program with what it needs to simulate a cluster: --nodes. Other programs have nothing of that.
@@ -26,8 +27,9 @@ func WithNodes(open NodesOpener) Option {
 	return func(r *mainRun) { r.simulating.open, r.simulating.run = open, (*mainRun).simulate }
 }
 
-// NodesOpener opens a program on so many stores, which keep nothing, and over which its new actors are spread.
-type NodesOpener func(cfg Config, p *Package, stores int) (*Nodes, error)
+// NodesOpener opens a program on so many stores, which keep nothing, and over which its new actors are spread. So many times a store crashes, or a session
+// between two ends.
+type NodesOpener func(cfg Config, p *Package, stores, faults int) (*Nodes, error)
 
 // simulating is the cluster that a program runs on in its own process, if the user has asked for one; the zero value is a
 // single node.
@@ -58,15 +60,15 @@ func (s *simulating) check(args []string) error {
 // begin opens systems that keep nothing: one, or one for each node.
 func (s *simulating) begin(cfg Config, p *Package) (*Nodes, error) {
 	if s.Several() {
-		return s.open(cfg, p, s.Number)
+		return s.open(cfg, p, s.Number, s.Faults)
 	}
 	only := Open(cfg)
-	return &Nodes{Systems: []*System{only}, Close: func() error { only.Close(); return nil }}, nil
+	return &Nodes{Systems: func() []*System { return []*System{only} }, Close: func() error { only.Close(); return nil }}, nil
 }
 
 // stats adds up what was done on all nodes.
 func (n *Nodes) stats() (sum Stats) {
-	for _, s := range n.Systems {
+	for _, s := range n.Systems() {
 		t := s.Stats()
 		sum.Commits, sum.Aborts, sum.DeadLetters = sum.Commits+t.Commits, sum.Aborts+t.Aborts, sum.DeadLetters+t.DeadLetters
 	}
@@ -79,6 +81,8 @@ type simulation struct {
 	err    error    // of the stores
 	stats  Stats
 	counts across.Counts
+
+	crashes, cuts int
 }
 
 // simulate runs main on several nodes, one step at a time and in simulated time, in an order that the seed chooses. It returns
@@ -88,6 +92,9 @@ func (r *mainRun) simulate() int {
 		r.seed = rand.Uint64()>>32 + 1 // short enough to be typed
 	}
 	again := fmt.Sprintf("--nodes %d --seed %d", r.simulating.Number, r.seed)
+	if r.simulating.Faults > 0 {
+		again += fmt.Sprintf(" --faults %d", r.simulating.Faults)
+	}
 	if r.summary {
 		r.say("on %d nodes, simulated: %s runs it again", r.simulating.Number, again)
 	}
@@ -112,7 +119,11 @@ func (r *mainRun) simulate() int {
 		r.fail(exitFailed, "not all that was printed could be written: %v", err)
 	}
 	if r.summary {
-		writeSummary(r.stderr, r.p, end.stats, time.Since(start), fmt.Sprintf("; over several stores: %s, %d withdrawn", plural(uint64(end.counts.Committed), "event"), end.counts.Withdrawn))
+		across := fmt.Sprintf("; over several stores: %s, %d withdrawn", plural(uint64(end.counts.Committed), "event"), end.counts.Withdrawn)
+		if r.simulating.Faults > 0 {
+			across += fmt.Sprintf("; faults: %d crashes, %d broken connections", end.crashes, end.cuts)
+		}
+		writeSummary(r.stderr, r.p, end.stats, time.Since(start), across)
 	}
 	return r.code
 }
@@ -124,11 +135,15 @@ func (r *mainRun) simulated() (end simulation) {
 		end.err = err
 		return end
 	}
-	s := n.Systems[0]
-	if end.failed = call(r.p.Main, s.Client()); end.failed != nil {
-		s.Client().Settle() // Close refuses what callbacks issue
-	} else {
-		fireAll(s)
+	s := n.Systems()[0]
+	settle := s.Client().Settle // Close refuses what callbacks issue
+	if end.failed = call(r.p.Main, s.Client()); end.failed == nil {
+		settle = func() { fireAll(s) }
+	}
+	settle()
+	if n.Calm != nil {
+		end.crashes, end.cuts = n.Calm()
+		settle() // what stores have found when they have started again
 	}
 	end.counts = n.Counts()
 	end.err = n.Close()

@@ -15,12 +15,12 @@ import (
 
 // standIn opens a single system in place of several, which package nodes opens.
 func standIn(t *testing.T, stores int) Option {
-	return WithNodes(func(cfg Config, _ *Package, n int) (*Nodes, error) {
+	return WithNodes(func(cfg Config, _ *Package, n, _ int) (*Nodes, error) {
 		if n != stores {
 			t.Errorf("%d stores are asked for, not %d", n, stores)
 		}
 		s := Open(cfg)
-		return &Nodes{Systems: []*System{s}, Counts: func() across.Counts { return across.Counts{Committed: 4, Withdrawn: 1} }, Close: func() error { s.Close(); return nil }}, nil
+		return &Nodes{Systems: func() []*System { return []*System{s} }, Counts: func() across.Counts { return across.Counts{Committed: 4, Withdrawn: 1} }, Close: func() error { s.Close(); return nil }}, nil
 	})
 }
 
@@ -73,7 +73,7 @@ func TestASignalEndsASimulation(t *testing.T) {
 
 func TestNodesThatCannotBeOpened(t *testing.T) {
 	var err bytes.Buffer
-	broken := WithNodes(func(Config, *Package, int) (*Nodes, error) { return nil, errors.New("no memory") })
+	broken := WithNodes(func(Config, *Package, int, int) (*Nodes, error) { return nil, errors.New("no memory") })
 	code := runMain(&Package{Name: "demo", Main: func(*Client) {}}, []string{"--nodes", "2"}, io.Discard, &err, make(chan os.Signal), broken)
 	if code != exitStore || !strings.Contains(err.String(), "demo: no memory\n") {
 		t.Errorf("code %d, stderr %q", code, err.String())

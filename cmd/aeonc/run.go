@@ -14,7 +14,7 @@ import (
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "run",
-		Args:     "[-q] [--nodes N] [--seed N] [--data DIR] [--listen ADDRESS [--grpc]] [--spans PLACE] [--trace FILE] [PROGRAM] [arguments]",
+		Args:     "[-q] [--nodes N [--faults N]] [--seed N] [--data DIR] [--listen ADDRESS [--grpc]] [--spans PLACE] [--trace FILE] [PROGRAM] [arguments]",
 		Short:    "compile and run a program",
 		Trailing: true,
 		Long: `
@@ -48,6 +48,10 @@ it draws, and one step runs at a time. What the program prints is what it prints
 wherever its code fixes that. --seed with the seed that is told at the beginning repeats a run
 exactly. Time is simulated: a sleep takes none, and time begins with 2026. Nothing is kept, no
 calls are taken, and Go functions that have an effect are not called: the seed draws how they end.
+With --faults N up to N times a node crashes, loses what was not durable and starts again, or the
+connection between two breaks, at moments that the seed draws, until main and all that it has issued
+has ended. Events that have committed are there afterwards, and no event happens twice. What actors of
+that node had printed and was not out yet is lost, as in a real cluster. The node of main does not crash.
 
 Without --nodes, --seed is a number that goes into every random().
 
@@ -55,6 +59,7 @@ Without --nodes, --seed is a number that goes into every random().
 	aeonc run examples/steakhouse
 	aeonc run --nodes 3 examples/bank
 	aeonc run --nodes 3 --seed 7 examples/bank    again, as it ran with seed 7
+	aeonc run --nodes 3 --faults 5 examples/bank
 	aeonc run -q bank.aeon > balances.txt
 	aeonc run --data ./data bank.aeon
 	aeonc run --data ./data --durability relaxed=10ms bank.aeon
@@ -66,6 +71,7 @@ Without --nodes, --seed is a number that goes into every random().
 			quiet := fs.Bool("q", false, "say nothing but what the program says")
 			var nodes settings.Nodes
 			nodes.Flags(fs)
+			nodes.FaultFlag(fs)
 			seed := fs.String("seed", "", "a `number` that goes into every random(), and chooses the order of a run with --nodes (default there: random)")
 			var trace traceFlags
 			trace.flags(fs)

@@ -19,7 +19,7 @@ func (s Standing) precedes(place uint64) bool { return s.Place != 0 && (s.Ended 
 // MayGrow reports whether Grow may take y, which the attempt does not cover: it has not come to y itself.
 func (d Decision[N]) MayGrow(y N) bool { return d.Act == Withdraw && d.At != y }
 
-// Grow is [GROW]: an attempt over several hosts takes the actor at the end of path for itself, if all let it go by at once. If its place is
+// Grow has an attempt over several hosts take the actor at the end of path for itself, if all let it go by at once. If its place is
 // one of TOP it has been ordered here; else it waits in no queue. Path are the queues from the root of T down; from is the T-parent of the last. The
 // caller has latched them all. If the attempt is only kept by others that it may wait for, one of them is returned: it tries again when that has released what it
 // has here. The zero ID says that it must be withdrawn.

@@ -496,6 +496,8 @@ func (f *faulty) run() {
 	f.tasks.Wait()
 	f.pass(faultLater)
 	f.repeat()
+	f.s.Until(func() bool { return f.live == 0 }) // what cancels is
+	f.tasks.Wait()
 	f.check()
 	s = f.c.System(0)
 	f.pass(faultTicks)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,11 +41,13 @@ type Cluster struct {
 	cfg     Config
 	workers sched.Workers
 	flying  sched.Pending // messages
+	down    sched.Pending // stores that are to start again: live in all systems
 	wait    *sched.Scheduler
 
 	mu    sync.Mutex // guards what follows
 	nodes []*node
 	links map[[2]event.StoreID]*link // those that there are, the lower store first
+	began []*exec.System             // all starts
 	last  uint64                     // session
 }
 
@@ -77,6 +80,7 @@ func Open(cfg Config) (c *Cluster, err error) {
 	c.cfg, c.wait = cfg, cfg.System.Scheduler
 	c.workers.Open(0, c.wait)
 	c.cfg.siblings = &exec.Siblings{}
+	c.cfg.siblings.Add(&c.down)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -120,6 +124,7 @@ func (c *Cluster) start(id event.StoreID, e store.Engine) (err error) {
 	}
 	c.mu.Lock()
 	n.sys = s
+	c.began = append(c.began, s)
 	c.mu.Unlock()
 	c.isReady(&n.own, n)
 	for _, other := range c.open() {
@@ -158,6 +163,13 @@ func (c *Cluster) Systems() (list []*exec.System) {
 		list = append(list, n.sys)
 	}
 	return list
+}
+
+// Began lists the systems of all starts, those that have crashed included; the first is that of the first store.
+func (c *Cluster) Began() []*exec.System {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.began)
 }
 
 // lag is how many steps the second of two stores hears later of a session, in a system that is scheduled.

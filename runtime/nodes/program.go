@@ -24,11 +24,15 @@ func Program(cfg exec.Config, p *aeonrt.Package, stores int, engine func() (stor
 		Fatal: func(err error) { panic(err) }})
 }
 
-// inMemory is Program on stores that keep nothing.
-func inMemory(cfg exec.Config, p *aeonrt.Package, stores int) (*aeonrt.Nodes, error) {
+// inMemory is Program on stores that keep nothing, with so many faults.
+func inMemory(cfg exec.Config, p *aeonrt.Package, stores, faults int) (*aeonrt.Nodes, error) {
 	c, err := Program(cfg, p, stores, func() (store.Engine, error) { return memengine.New(), nil })
 	if err != nil {
 		return nil, err
 	}
-	return &aeonrt.Nodes{Systems: c.Systems(), Counts: c.Counts, Close: c.Close}, nil
+	n := &aeonrt.Nodes{Systems: c.Began, Counts: c.Counts, Close: c.Close}
+	if faults > 0 {
+		n.Calm = c.Trouble(cfg.Seed, faults).End
+	}
+	return n, nil
 }

@@ -20,6 +20,9 @@ func (b *Siblings[S]) Opened(s S, live *Pending) {
 	b.systems = append(b.systems, s)
 }
 
+// Add has what is pending elsewhere be live in all.
+func (b *Siblings[S]) Add(live *Pending) { live.Joins(&b.live) }
+
 // Gone takes a system out that has failed.
 func (b *Siblings[S]) Gone(s S, live *Pending) {
 	b.mu.Lock()

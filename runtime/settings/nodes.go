@@ -10,14 +10,23 @@ import (
 // Nodes says on how many nodes, simulated in one process, a program runs. The zero value is one, which is no simulation.
 type Nodes struct {
 	Number int
+	Faults int
 }
 
-// nodesMax bounds the number: more of them cost time and find nothing further.
-const nodesMax = 64
+// More of them cost time and find nothing further.
+const (
+	nodesMax  = 64
+	faultsMax = 10_000
+)
 
 // Flags declares the flag.
 func (n *Nodes) Flags(fs *flag.FlagSet) {
 	fs.IntVar(&n.Number, "nodes", 1, "run on a cluster of this `number` of nodes, simulated in one process: each new actor on a node that the seed draws")
+}
+
+// FaultFlag declares the flag for faults.
+func (n *Nodes) FaultFlag(fs *flag.FlagSet) {
+	fs.IntVar(&n.Faults, "faults", 0, "with --nodes, how many `times` at most a node crashes and starts again, or the connection between two breaks")
 }
 
 // Several reports whether there is more than one node.
@@ -29,7 +38,13 @@ func (n *Nodes) Check(args []string) error {
 	if n.Number < 1 || n.Number > nodesMax {
 		return fmt.Errorf("--nodes: a simulated cluster has 1 to %d nodes, not %d", nodesMax, n.Number)
 	}
+	if n.Faults < 0 || n.Faults > faultsMax {
+		return fmt.Errorf("--faults: there can be 0 to %d faults, not %d", faultsMax, n.Faults)
+	}
 	if !n.Several() {
+		if n.Faults > 0 {
+			return fmt.Errorf("--faults goes with --nodes: faults happen in a simulated cluster; add \"--nodes 3\"")
+		}
 		return nil
 	}
 	for _, a := range args {
@@ -57,5 +72,9 @@ func (n *Nodes) Arguments() []string {
 	if !n.Several() {
 		return nil
 	}
-	return []string{"--nodes", fmt.Sprint(n.Number)}
+	list := []string{"--nodes", fmt.Sprint(n.Number)}
+	if n.Faults > 0 {
+		list = append(list, "--faults", fmt.Sprint(n.Faults))
+	}
+	return list
 }
