@@ -56,7 +56,7 @@ var ofCommit = []plant{
 	bug("locks that are granted again count as those that were lost", "runtime/commit/participant.go",
 		"\tt.stage = dead\n",
 		"\tdelete(p.tasks, name)\n",
-		commits),
+		commits+" -worlds 40000"),
 	bug("an early vote counts though the attempt has taken more", "runtime/commit/home.go",
 		"\t\t\tt.parts[i].voted = false\n",
 		"\t\t\t_ = i\n",
