@@ -58,8 +58,8 @@ const voteMax = 4 // of the counts of what was learned
 // votes reports whether a call is to be answered with a vote. Caller holds the mutex of the Store.
 func (t *Try) votes(method string) bool { return t.s.votes[voteKey{t.order.Method, method}] > 0 }
 
-// look notes what the attempt has taken since it looked last. Caller holds the mutex of the Store.
-func (t *Try) look() {
+// noteTaken notes what the attempt has taken since it was called last. Caller holds the mutex of the Store.
+func (t *Try) noteTaken() {
 	if n := t.attempt.Grew(); n != t.took {
 		t.took = n
 		t.s.home.Taken(t.name)
@@ -75,7 +75,7 @@ func (t *Try) answered(from event.StoreID, method string, r *Reply) {
 	if s.tries[t.name] == nil {
 		return
 	}
-	t.look()
+	t.noteTaken()
 	t.last[from] = heard{method, t.took}
 	if r.Voted {
 		s.home.Answered(t.name, from, r.Wrote)
@@ -193,7 +193,7 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 	s := t.s
 	t.attempt.Ended()
 	s.mu.Lock()
-	t.look()
+	t.noteTaken()
 	t.learn()
 	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool { return there == All || there == Changes && t.wrote[p] }, nil))
 	s.mu.Unlock()

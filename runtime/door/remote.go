@@ -149,7 +149,7 @@ func (rs *Remotes) Begin(caller string, classes []*ClientClass) (*Remote, error)
 	return r, nil
 }
 
-// newID returns an id for a client of a store, which nobody guesses.
+// newID returns an id for a client of a store, which cannot be guessed.
 func newID(of event.StoreID) string {
 	if of == 0 {
 		return rand.Text()

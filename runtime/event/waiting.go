@@ -22,7 +22,7 @@ type Chain struct {
 	Waits Waiter
 }
 
-// Waiter says who waits for the end of a chain in a store. They are numbered for ever.
+// Waiter says what waits for the end of a chain in a store. They are numbered for ever.
 type Waiter byte
 
 // The waiters.

@@ -317,7 +317,7 @@ func (s *System) conclude(e *across.End) bool {
 	s.abroad.Unlock()
 	durable := d.Store.Flush(context.Background()) == nil
 	if ch != nil {
-		ch.over(outbox.ErrRepeated) // whoever waits reads the outcome, as a repetition does
+		ch.over(outbox.ErrRepeated) // the caller that waits reads the outcome, as a repetition does
 	}
 	return durable
 }

@@ -20,7 +20,7 @@ import (
 type talk struct {
 	*faulty
 	doors map[*exec.System]*door.Door
-	last  bool // what is said now everybody hears who has listened before
+	last  bool // what is said now reaches all ears that have listened before
 	over  bool // all has been said
 	heard int
 	ended int // clients, as a callback may be missing

@@ -108,7 +108,7 @@ type request struct {
 	kind         string
 	session, seq int64
 	from, to     int
-	path         []int // of a relay; nobody: -1
+	path         []int // of a relay; -1: null
 	amount       int64
 	cancels      bool // some time after it was sent
 	once         once // however often it is sent
@@ -631,7 +631,7 @@ func (f *faulty) compare(q request, receipts, steps int64) {
 		want = 1
 	case "relay":
 		if want = int64(len(q.path)); q.fails {
-			want -= 2 // the step that goes to nobody is undone
+			want -= 2 // the step that calls null is undone
 		}
 	case "spin":
 		want = q.amount + 1

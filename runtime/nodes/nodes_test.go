@@ -31,8 +31,13 @@ var transfers = flag.Int("transfers", 300, "how many transfers each client of Te
 
 func open(t testing.TB, stores int) *nodes.Cluster {
 	t.Helper()
+	return openProgram(t, &bank.AeonPackage, stores)
+}
+
+func openProgram(t testing.TB, p *aeonrt.Package, stores int) *nodes.Cluster {
+	t.Helper()
 	c, err := nodes.Open(nodes.Config{
-		System: aeonrt.Config{Classes: aeonrt.AllClasses(&bank.AeonPackage)}, Stores: stores, Partitions: 4 * stores, Spread: stores > 1,
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(p)}, Stores: stores, Partitions: 4 * stores, Spread: stores > 1,
 		Open:  func(event.StoreID) (store.Engine, error) { return memengine.New(), nil },
 		Fatal: func(err error) { panic(err) },
 	})
@@ -40,6 +45,16 @@ func open(t testing.TB, stores int) *nodes.Cluster {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// ledgerAccounts opens accounts of the ledger, in any store.
+func ledgerAccounts(t testing.TB, cl *aeonrt.Client) aeonrt.Vector[ledger.AccountRef] {
+	t.Helper()
+	list, err := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}.Open(cl, 12, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 const (
@@ -159,17 +174,10 @@ func (n *seen) look(s *exec.System) {
 
 // An event that waits for a chain which keeps an actor of another store is seen to do so.
 func TestAChainThatKeepsIsSeen(t *testing.T) {
-	c, err := nodes.Open(nodes.Config{System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage)}, Stores: 3, Partitions: 6, Spread: true,
-		Open: func(event.StoreID) (store.Engine, error) { return memengine.New(), nil }, Fatal: func(err error) { panic(err) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openProgram(t, &ledger.AeonPackage, 3)
 	s := c.System(0)
 	cl := s.Client()
-	accounts, err := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}.Open(cl, 12, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	accounts := ledgerAccounts(t, cl)
 	var a ledger.AccountRef
 	for _, x := range accounts.Items() {
 		if x.Ref.ID().Birth%3 == 1 {
@@ -222,17 +230,10 @@ func isClosed(c <-chan struct{}) bool {
 
 // A request with a key, or of a session, gets its outcome once, whichever stores its chain goes through, and a repetition gets the same.
 func TestAKeyGoesElsewhere(t *testing.T) {
-	c, err := nodes.Open(nodes.Config{System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage)}, Stores: 3, Partitions: 6, Spread: true,
-		Open: func(event.StoreID) (store.Engine, error) { return memengine.New(), nil }, Fatal: func(err error) { panic(err) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openProgram(t, &ledger.AeonPackage, 3)
 	s := c.System(0)
 	cl := s.Client()
-	accounts, err := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}.Open(cl, 12, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	accounts := ledgerAccounts(t, cl)
 	session, err := s.BeginSession("s")
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ const (
 	MarkWide                       // a hint: readers have found that it reaches too much to share
 	MarkUsed                       // since the evictor came by (package state); of a system with a store
 	MarkPartial                    // not all that it owns is in the graph; of a system with a store
-	MarkGoes                       // its methods go to other stores: see hint.go
+	MarkGoes                       // events on it have met others in other stores of late: see hint.go
 	MarkListed                     // the registry is told when the collector takes it; guarded by the registry
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// Dying are the actors that are deleted by what is prepared for events of other stores: whoever asks for them waits until it is known whether they are. The
+// Dying are the actors that are deleted by what is prepared for events of other stores: an event that asks for them waits until it is known whether they are. The
 // zero Dying has none. Any goroutine may use it.
 type Dying struct {
 	mu   sync.Mutex

@@ -6,8 +6,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -51,20 +51,17 @@ func (w *world) spread() (leaders []int) {
 // actorsIn lists the actors of a class in a store, as the operator of a node gets them.
 func (w *world) actorsIn(of int, class string, store int) (status int, text string) {
 	w.t.Helper()
-	client, err := httpdoor.ClientOf(w.data(of))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	answer, err := client.Get(fmt.Sprintf("http://localhost%s?class=%s&store=%d", httpdoor.ActorsPath, class, store))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return answer.StatusCode, string(b)
+	return w.asked(of, http.MethodGet, fmt.Sprintf("%s?class=%s&store=%d", httpdoor.ActorsPath, class, store))
+}
+
+// newBells begins a cluster of four stores, whose leaders it returns, with a bell in each.
+func newBells(t *testing.T) (w *world, c *crowd, leaders []int, bells []string) {
+	t.Helper()
+	const stores = 4
+	w = newWorldOf(t, stores)
+	c = &crowd{w: w}
+	leaders = w.spread()
+	return w, c, leaders, w.bells(c, stores)
 }
 
 // bells makes bells, and returns the name of one in each store.
@@ -88,11 +85,7 @@ func (w *world) bells(c *crowd, stores int) []string {
 // by HTTP.
 func TestGRPCOfSeveralStores(t *testing.T) {
 	t.Parallel()
-	const stores = 4
-	w := newWorldOf(t, stores)
-	c := &crowd{w: w}
-	leaders := w.spread()
-	bells := w.bells(c, stores)
+	w, c, leaders, bells := newBells(t)
 	var conns [nodes]*grpc.ClientConn
 	for i := range conns {
 		conns[i] = w.dial(i)
@@ -154,11 +147,7 @@ func TestNamesWithSlashes(t *testing.T) {
 // A client at any node, by HTTP or by gRPC, gets what actors of any store tell it, in the order of the commits. It is in a store that its node leads.
 func TestCallbacksOfSeveralStores(t *testing.T) {
 	t.Parallel()
-	const stores = 4
-	w := newWorldOf(t, stores)
-	c := &crowd{w: w}
-	leaders := w.spread()
-	bells := w.bells(c, stores)
+	w, c, leaders, bells := newBells(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var ears []*ear

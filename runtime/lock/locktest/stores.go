@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// This file draws events over several stores. Each host is a store, with a sequencing tree of its own; the virtual nodes are passed by whoever enters.
+// This file draws events over several stores. Each host is a store, with a sequencing tree of its own; the virtual nodes are passed by each attempt that enters.
 // Ownership is at rest, and nodes may be moved in T. What an event knows of its footprint before is drawn, so that it meets the rest.
 
 // far is what a config has of events over stores.
