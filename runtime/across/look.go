@@ -50,7 +50,7 @@ func (s *Store) Look() (list []Seen) {
 			switch {
 			case s.participant.IsInDoubt(name):
 				x.For, x.Why = []event.StoreID{p.home}, "it is in doubt: its home decides"
-			case p.calls.Load():
+			case p.awaitsHome():
 				x.For, x.Why = []event.StoreID{p.home}, "a call by way of its home"
 			}
 			list = append(list, x)
@@ -87,8 +87,14 @@ func (s *Store) awaited(t *Try) (list []event.StoreID, why string) {
 	if list = s.home.Unvoted(t.name); len(list) > 0 {
 		return list, "its vote"
 	}
-	if to := t.awaits.Load(); to > 0 {
-		return []event.StoreID{event.StoreID(to - 1)}, "a call there"
+	for _, th := range t.threads {
+		if to := th.awaits.Load(); to > 0 && !slices.Contains(list, event.StoreID(to-1)) {
+			list = append(list, event.StoreID(to-1))
+		}
+	}
+	if len(list) > 0 {
+		slices.Sort(list)
+		return list, "a call there"
 	}
 	return nil, ""
 }

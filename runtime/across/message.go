@@ -27,9 +27,9 @@ const (
 	Take
 	// Taken: a store has taken its part. Fields: Name.
 	Taken
-	// Called: the attempt calls a method of an actor of the addressee; or of any store, if a part calls its home. Fields: Name, Call.
+	// Called: the attempt calls a method of an actor of the addressee; or of any store, if a part calls its home. Fields: Name, Number, that of the thread, Call.
 	Called
-	// Returned: the call of the other store that is not answered yet has ended. Fields: Name, Reply.
+	// Returned: the innermost call of the other store that the thread has not answered yet has ended. Fields: Name, Number, Reply.
 	Returned
 	// Commit is between the machines of package commit. Fields: Commit, Claim.
 	Commit
@@ -43,8 +43,8 @@ const (
 	Ended
 	// Missed: store 0 has lost the session with a store, and with it perhaps parts that this has not taken yet, or has none with it. Fields: Home, the store.
 	Missed
-	// Visited: an attempt without a place in the order, which has no part in the store of the addressee, calls a method of an actor there. Fields: Name, Home,
-	// Method, Chain, Call.
+	// Visited: an attempt without a place in the order, of which no call in the store of the addressee was answered yet, calls a method of an actor there: it begins
+	// the part, unless that has begun. Fields: Name, Number, Home, Method, Chain, Call.
 	Visited
 )
 
@@ -77,6 +77,9 @@ type Call struct {
 	Strict bool
 	// Votes: the callee votes with the answer, as the attempt is thought to take no lock after it, and to ask for nothing more there.
 	Votes bool
+	// Order is where in program order the call stands among those that the addressee gets for the event, nil if they come in that order. It is compared as a
+	// list of numbers.
+	Order []uint64
 	// Lines are what the caller has issued since its own call began, of what its home issues.
 	Lines []Line
 	Grown []order.Wanted // as of a Reply
@@ -104,7 +107,7 @@ type Reply struct {
 	Run       Run
 	Goes      bool   // a tail call follows the event, from the store that replies
 	Wrote     bool   // the attempt has changed something in the store that replies
-	Voted     bool   // the store votes for the attempt; what it has changed there is a durable row
+	Votes     uint64 // if not 0 the store votes for the attempt, of which it has begun so many calls; what it has changed there is a durable row
 	Lines     []Line // that the callee has issued, and has not told yet
 	// Grown is what the part has taken beyond what it was ordered with, and has not told yet.
 	Grown []order.Wanted

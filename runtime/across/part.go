@@ -1,8 +1,7 @@
 package across
 
 import (
-	"sync/atomic"
-
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -10,8 +9,11 @@ import (
 
 // Proxy runs the code of a part.
 type Proxy interface {
-	// Run makes a call in the calling goroutine, and does what Write or Confirm do if the call asks for a vote. It may be called again after that.
-	Run(*Call) *Reply
+	// Run makes a call in the calling goroutine, while others may do so for other threads.
+	Run(Thread, *Call) *Reply
+	// Vote does what Write or Confirm do, before the answer of the last call that has run is sent, and reports whether the store votes for the attempt. What it
+	// cannot store is a failure of the call. Further calls may run after that.
+	Vote(*Reply) bool
 	// Write is commit.Write. It returns when the row is durable; false: what the attempt has written cannot be stored, or the store has failed.
 	Write() bool
 	// Confirm is commit.Confirm. It returns when all that the attempt has seen is durable; false: the store has failed.
@@ -35,14 +37,14 @@ type Part struct {
 	attempt *order.Attempt
 	token   uint32
 
-	inbox []delivery  // guarded by the mutex of the attempt
-	calls atomic.Bool // it waits for a call that it has made
-
 	// Guarded by the mutex of the Store.
-	claim   order.Wanted // that a queue has found not to be covered
-	running bool         // a call
-	over    bool         // dropped
-	ending  bool         // it has committed, or has only read and voted
+	claim   order.Wanted      // that a queue has found not to be covered
+	threads map[uint64]*visit // whose calls run here
+	begun   uint64            // so many calls
+	votes   bool              // it is about to vote with an answer
+	early   []*Message        // calls that have come since then
+	over    bool              // dropped
+	ending  bool              // it has committed, or has only read and voted
 	jobs    []func()
 	busy    bool // a worker does the jobs
 }
@@ -55,7 +57,7 @@ func (p *Part) Home() event.StoreID { return p.home }
 
 // begin begins the part of an attempt, whose turn it is, or which is unordered. Caller holds mu.
 func (s *Store) begin(m *Message) {
-	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain}
+	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain, threads: make(map[uint64]*visit)}
 	p.proxy, p.attempt = s.cfg.Local.NewPart(p, m.Method)
 	s.parts[m.Name] = p
 	s.counts.Parts++
@@ -105,34 +107,68 @@ func (p *Part) refused() {
 	}
 }
 
-// deliver takes a message of the thread. Caller holds the mutex of the Store.
+// deliver takes a message of a thread. Caller holds the mutex of the Store.
 func (p *Part) deliver(from event.StoreID, m *Message) {
 	if p.over {
 		return
 	}
-	if p.running {
-		p.attempt.Notify(p.token, func() { p.inbox = append(p.inbox, delivery{from, m}) })
+	if v := p.threads[m.Number]; v != nil {
+		p.attempt.Notify(p.token, func() { v.inbox = append(v.inbox, delivery{from, m}) })
 		return
 	}
-	p.running = true
+	if p.votes {
+		p.early = append(p.early, m)
+		return
+	}
+	v := &visit{p: p, number: m.Number}
+	p.threads[m.Number] = v
+	p.begun++
 	p.s.participant.Reopen(p.name)
 	p.s.counts.Calls++
-	p.s.cfg.Workers.Run(func() {
-		r := p.proxy.Run(m.Call)
-		s := p.s
+	p.s.cfg.Workers.Run(func() { p.run(v, m.Call) })
+}
+
+// run makes a call, and answers it.
+func (p *Part) run(v *visit, c *Call) {
+	r := p.proxy.Run(v, c)
+	s := p.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.Votes && r.Failed == nil && !r.Withdrawn && !p.over && len(p.threads) == 1 {
+		p.votes = true
+		s.mu.Unlock()
+		voted := p.proxy.Vote(r)
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		p.running = false
-		if p.over {
-			p.do(p.undo)
-			return
-		}
-		if r.Voted {
+		p.votes = false
+		if voted && !p.over {
+			r.Votes = p.begun
 			s.participant.Answered(p.name, r.Wrote)
 			s.counts.Early++
 		}
-		s.send(p.home, &Message{Kind: Returned, Name: p.name, Reply: r})
-	})
+	}
+	delete(p.threads, v.number)
+	if p.over {
+		if len(p.threads) == 0 {
+			p.do(p.undo)
+		}
+		return
+	}
+	s.send(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r})
+	list := p.early
+	p.early = nil
+	for _, m := range list {
+		p.deliver(p.home, m)
+	}
+}
+
+// awaitsHome reports whether any thread waits for a call that it has made. Caller holds the mutex of the Store.
+func (p *Part) awaitsHome() bool {
+	for _, v := range p.threads {
+		if v.calls.Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // do has a worker do a job of the part, after those before. Caller holds the mutex of the Store.
@@ -167,6 +203,13 @@ func (p *Part) told(step func(commit.Name, []commit.Effect) []commit.Effect) {
 	s.carryOut(step(p.name, nil))
 }
 
+// ends notes that the attempt has come to its end in all stores, and is being decided. Caller holds the mutex of the Store.
+func (p *Part) ends() {
+	// Invariant: a part votes for what has been done. Code that runs on would write behind the vote.
+	assert.That(len(p.threads) == 0, "across: %v is to vote, and %d of its calls run", p.name, len(p.threads))
+	p.attempt.Ended()
+}
+
 func (p *Part) write() {
 	if p.proxy.Write() {
 		p.told(p.s.participant.Prepared)
@@ -196,7 +239,7 @@ func (p *Part) drop() {
 	}
 	p.over = true
 	p.attempt.Abandon()
-	if !p.running {
+	if len(p.threads) == 0 {
 		p.do(p.undo)
 	}
 }

@@ -72,6 +72,7 @@ type Counts struct {
 	Withdrawn int64 // of Wide
 	Further   int64 // parts that were added to these later
 	Calls     int64 // that other stores have made here
+	Beside    int64 // that attempts have made while others of their calls were not answered
 	Parts     int64 // taken for other stores
 	Prepared  int64 // of these, with a row, when the home asked for that
 	Early     int64 // votes that went with an answer
@@ -130,7 +131,7 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error 
 
 // newTry makes an attempt.
 func (s *Store) newTry(a *order.Attempt, token uint32, parts []order.Part) *Try {
-	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), wrote: make(map[event.StoreID]bool), last: make(map[event.StoreID]heard)}
+	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), calls: make(map[event.StoreID]*storeCalls)}
 	t.order = &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
 	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
 	return t
@@ -204,14 +205,21 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.taken[m.Home] })
 	case Called, Returned:
 		if t := s.tries[m.Name]; t != nil {
-			t.attempt.Notify(t.token, func() { t.inbox = append(t.inbox, delivery{from, m}) })
+			// Invariant: what comes is for a thread that has called.
+			assert.That(m.Number < uint64(len(t.threads)), "across: a message for thread %d of %v, which has %d", m.Number, m.Name, len(t.threads))
+			th := t.threads[m.Number]
+			t.attempt.Notify(t.token, func() { th.inbox = append(th.inbox, delivery{from, m}) })
 		} else if p := s.parts[m.Name]; p != nil {
 			p.deliver(from, m)
 		} else { // of a part that has begun when the attempt was over already, perhaps
 			s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil))
 		}
 	case Visited:
-		s.begin(m)
+		if p := s.parts[m.Name]; p != nil {
+			p.deliver(from, m)
+		} else if has, _ := s.participant.Has(m.Name); !has { // else it was dropped, and its home is told so
+			s.begin(m)
+		}
 	case Commit:
 		s.commit(from, m)
 	case Let:
@@ -316,7 +324,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			s.send(f.To, m)
 		case commit.Decide, commit.Confirm:
 			if p != nil {
-				p.attempt.Ended()
+				p.ends()
 				p.do(func() { p.confirm(f.Keep) })
 				break
 			}
@@ -328,7 +336,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			s.cfg.Workers.Run(func() { s.cfg.Local.Forget(f.Name) })
 		case commit.Write:
 			s.counts.Prepared++
-			p.attempt.Ended()
+			p.ends()
 			p.do(p.write)
 		case commit.Apply, commit.Release:
 			switch p.ending = true; {
@@ -349,6 +357,6 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 // Add adds other counts.
 func (c *Counts) Add(o Counts) {
 	c.Wide, c.Unordered, c.Withdrawn, c.Calls, c.Parts = c.Wide+o.Wide, c.Unordered+o.Unordered, c.Withdrawn+o.Withdrawn, c.Calls+o.Calls, c.Parts+o.Parts
-	c.Further, c.Early, c.Messages = c.Further+o.Further, c.Early+o.Early, c.Messages+o.Messages
+	c.Further, c.Early, c.Messages, c.Beside = c.Further+o.Further, c.Early+o.Early, c.Messages+o.Messages, c.Beside+o.Beside
 	c.Prepared, c.Restored, c.Committed = c.Prepared+o.Prepared, c.Restored+o.Restored, c.Committed+o.Committed
 }

@@ -1,9 +1,17 @@
 package across
 
 import (
+	"sync/atomic"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
+
+// Thread is a thread of control that crosses stores: the event itself, or one of its async calls.
+type Thread interface {
+	// Call makes a call of an actor of another store. It returns nil if the attempt is over: its code has to unwind.
+	Call(to event.StoreID, c *Call, by Caller) *Reply
+}
 
 // delivery is a Called or Returned that waits for the activation that it is for.
 type delivery struct {
@@ -18,72 +26,141 @@ type Caller interface {
 	Serve(*Call) *Reply
 	// Told takes what other activations have issued meanwhile, in program order, and what their parts have taken.
 	Told(issued []Line, grown []order.Wanted)
+	// Next returns where in program order the next call stands, nil if the order of time is that of the program.
+	Next() []uint64
 }
 
-// Call makes a call, of an actor of a store that the attempt is known to cover. It returns nil if the attempt is over: its code has to unwind.
-func (t *Try) Call(to event.StoreID, c *Call, by Caller) *Reply {
-	s := t.s
-	s.mu.Lock()
-	touched := s.home.Touch(t.name, to)
-	if touched {
-		c.Votes = t.votes(c.Method)
-		s.send(to, t.called(to, c))
-	}
-	s.mu.Unlock()
-	called := []string{c.Method}
-	var callers []event.StoreID // for which this home has passed calls on, innermost last
-	at := to                    // where the thread is
-	for touched {
-		t.awaits.Store(int64(at) + 1)
-		d, ok := t.next()
-		t.awaits.Store(0)
-		if !ok {
+// thread is a Thread at the home of an attempt. The goroutine that runs its code there owns it.
+type thread struct {
+	t      *Try
+	number uint64
+	inbox  []delivery   // guarded by the mutex of the attempt
+	awaits atomic.Int64 // where the call is that it waits for: 1 above the number of the store; 0: it waits for none
+	open   []sent       // its calls that are not answered, innermost last
+	told   int          // so many locks it has told of, as its parts have taken them
+}
+
+// sent is a call that a home has sent to a store.
+type sent struct {
+	to, back event.StoreID // back gets the answer: the home, if it is its own call
+	method   string        // that is called
+	others   int           // so many locks the attempt had taken then that the thread has not told of
+}
+
+// Thread begins another thread of the attempt.
+func (t *Try) Thread() Thread {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	th := &thread{t: t, number: uint64(len(t.threads))}
+	t.threads = append(t.threads, th)
+	return th
+}
+
+// Call implements Thread, for a store that the attempt is known to cover.
+func (th *thread) Call(to event.StoreID, c *Call, by Caller) *Reply {
+	s, outer := th.t.s, len(th.open) // calls within which code runs here that makes this one
+	for ok := th.send(to, s.cfg.Store, c, by); ok; {
+		th.awaits.Store(int64(th.open[len(th.open)-1].to) + 1)
+		d, got := next(th.t.attempt, &th.inbox)
+		th.awaits.Store(0)
+		if !got {
 			return nil
 		}
 		if r := d.m.Reply; r != nil {
 			by.Told(r.Lines, r.Grown)
-			n := len(callers)
-			t.answered(d.from, called[n], r)
-			called = called[:n]
-			if n == 0 || r.Withdrawn {
+			back := th.answered(r)
+			if len(th.open) == outer || r.Withdrawn {
 				return r
 			}
-			back := callers[n-1]
-			callers, at = callers[:n-1], back
-			t.reply(back, r)
+			th.reply(back, r)
 			continue
 		}
 		by.Told(d.m.Call.Lines, d.m.Call.Grown)
+		th.told += len(d.m.Call.Grown)
 		if r := by.Serve(d.m.Call); r != nil {
-			t.reply(d.from, r)
-			at = d.from
+			th.reply(d.from, r)
 			continue
 		}
 		pass := *d.m.Call
 		pass.Lines, pass.Grown = nil, nil
-		on := s.cfg.StoreOf(pass.Target)
-		callers, called, at = append(callers, d.from), append(called, pass.Method), on
-		s.mu.Lock()
-		if touched = s.home.Touch(t.name, on); touched {
-			pass.Votes = t.votes(pass.Method)
-			s.send(on, t.called(on, &pass))
-		}
-		s.mu.Unlock()
+		ok = th.send(s.cfg.StoreOf(pass.Target), d.from, &pass, by)
 	}
 	return nil
 }
 
-// reply answers a call that a part has made. What other activations have issued has been told.
-func (t *Try) reply(to event.StoreID, r *Reply) {
-	back := *r
-	back.Lines, back.Grown = nil, nil
-	t.s.tell(to, &Message{Kind: Returned, Name: t.name, Reply: &back})
+// send sends a call, whose answer is for the store back. False: the attempt is over.
+func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
+	t, s := th.t, th.t.s
+	c.Order = by.Next()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.home.Touch(t.name, to) {
+		return false
+	}
+	x := t.calls[to]
+	if x == nil {
+		x = &storeCalls{}
+		t.calls[to] = x
+	}
+	if !th.isAt(to) {
+		x.sent++
+	}
+	if t.open++; t.open > len(th.open)+1 {
+		s.counts.Beside++
+	}
+	th.open = append(th.open, sent{to: to, back: back, method: c.Method, others: t.attempt.Grew() - th.told})
+	c.Votes = t.votes(c.Method)
+	m := &Message{Kind: Called, Name: t.name, Number: th.number, Call: c}
+	if t.unordered && !x.answered { // of several calls any may be the first to arrive
+		m.Kind, m.Home, m.Method, m.Chain = Visited, t.order.Home, t.order.Method, t.order.Chain
+	}
+	s.send(to, m)
+	return true
 }
 
-// next waits for the next message of the thread; false: the attempt is over.
-func (t *Try) next() (d delivery, ok bool) { return next(t.attempt, &t.inbox) }
+// isAt reports whether the thread has a call in a store that is not answered: a further one there is made within it.
+func (th *thread) isAt(store event.StoreID) bool {
+	for i := range th.open {
+		if th.open[i].to == store {
+			return true
+		}
+	}
+	return false
+}
 
-// next takes the first message of an inbox that the mutex of a guards.
+// answered notes the answer of the innermost call, and returns the store that it is for.
+func (th *thread) answered(r *Reply) (back event.StoreID) {
+	t, s := th.t, th.t.s
+	c := th.open[len(th.open)-1]
+	th.open = th.open[:len(th.open)-1]
+	th.told += len(r.Grown)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.open--
+	x := t.calls[c.to]
+	x.answered, x.wrote = true, x.wrote || r.Wrote
+	if s.tries[t.name] == nil {
+		return c.back
+	}
+	t.noteTaken()
+	x.last, x.taken = c.method, t.took
+	if r.Votes > 0 && r.Votes == x.sent { // else a call that was sent before has come there after the vote, or will
+		s.home.Answered(t.name, c.to, r.Wrote)
+		if len(t.threads) > 1 && t.attempt.Grew()-th.told != c.others { // another one may have taken that after the vote
+			s.home.Taken(t.name)
+		}
+	}
+	return c.back
+}
+
+// reply answers a call that a part has made. What other activations have issued has been told.
+func (th *thread) reply(to event.StoreID, r *Reply) {
+	back := *r
+	back.Lines, back.Grown = nil, nil
+	th.t.s.tell(to, &Message{Kind: Returned, Name: th.t.name, Number: th.number, Reply: &back})
+}
+
+// next takes the first message of an inbox that the mutex of a guards. It waits for that; false: the attempt is over.
 func next(a *order.Attempt, inbox *[]delivery) (d delivery, ok bool) {
 	ok = a.AwaitNews(func() bool {
 		if len(*inbox) == 0 {
@@ -95,19 +172,28 @@ func next(a *order.Attempt, inbox *[]delivery) (d delivery, ok bool) {
 	return d, ok
 }
 
-// Call makes a call of an actor of another store by way of the home. It returns nil if the part is over.
-func (p *Part) Call(c *Call, by Caller) *Reply {
-	p.s.tell(p.home, &Message{Kind: Called, Name: p.name, Call: c})
+// visit is a Thread that has a call in the store of a part.
+type visit struct {
+	p      *Part
+	number uint64
+	inbox  []delivery  // guarded by the mutex of the attempt
+	calls  atomic.Bool // it waits for a call that it has made
+}
+
+// Call implements Thread, by way of the home.
+func (v *visit) Call(_ event.StoreID, c *Call, by Caller) *Reply {
+	p := v.p
+	p.s.tell(p.home, &Message{Kind: Called, Name: p.name, Number: v.number, Call: c})
 	for {
-		p.calls.Store(true)
-		d, ok := next(p.attempt, &p.inbox)
-		p.calls.Store(false)
+		v.calls.Store(true)
+		d, ok := next(p.attempt, &v.inbox)
+		v.calls.Store(false)
 		switch {
 		case !ok:
 			return nil
 		case d.m.Reply != nil:
 			return d.m.Reply
 		}
-		p.s.tell(p.home, &Message{Kind: Returned, Name: p.name, Reply: by.Serve(d.m.Call)})
+		p.s.tell(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: by.Serve(d.m.Call)})
 	}
 }

@@ -2,7 +2,6 @@ package across
 
 import (
 	"slices"
-	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/commit"
@@ -22,31 +21,30 @@ type Try struct {
 
 	// Guarded by the mutex of the Store.
 	order  *Message               // that store 0 gets; of an unordered attempt what its parts begin with
-	begins map[event.StoreID]bool // parts of an unordered attempt that begin with the next call
 	sent   bool                   // it is under way
 	turned bool                   // the attempt has its place in this store
 	place  uint64                 // among all, then
 	taken  map[event.StoreID]bool // parts
+	calls  map[event.StoreID]*storeCalls
+	took   int // how many locks the attempt had taken beyond those that it has entered with, when that was looked at last
+
+	threads []*thread
+	open    int // so many of their calls are not answered
 
 	// further are the stores in which the attempt has parts that it was not ordered with at first: whether they were taken. The mutex of the attempt guards
 	// that.
 	further map[event.StoreID]bool
 
-	awaits atomic.Int64 // where the call is that the event waits for: 1 above the number of the store; 0: it waits for none
-
-	// Of the goroutine of the event.
-	wrote map[event.StoreID]bool
-	last  map[event.StoreID]heard // of each store
-	took  int                     // how many locks the attempt had taken beyond those that it has entered with, when that was looked at last
-
-	inbox   []delivery // guarded by the mutex of the attempt, as is verdict
-	verdict *Verdict
+	verdict *Verdict // guarded by the mutex of the attempt
 }
 
-// heard is an answer of another store.
-type heard struct {
-	method string // that was called
-	taken  int    // so many locks the attempt had taken then
+// storeCalls are those that an attempt has made in one store.
+type storeCalls struct {
+	sent     uint64 // without those that were made within others
+	answered bool   // any
+	wrote    bool
+	last     string // the method of the last that was answered
+	taken    int    // so many locks the attempt had taken then
 }
 
 // A participant votes with the answer of a call that is thought to be the last one of its store, after which the attempt takes no lock anywhere
@@ -66,26 +64,10 @@ func (t *Try) noteTaken() {
 	}
 }
 
-// answered notes an answer.
-func (t *Try) answered(from event.StoreID, method string, r *Reply) {
-	s := t.s
-	t.wrote[from] = t.wrote[from] || r.Wrote
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.tries[t.name] == nil {
-		return
-	}
-	t.noteTaken()
-	t.last[from] = heard{method, t.took}
-	if r.Voted {
-		s.home.Answered(t.name, from, r.Wrote)
-	}
-}
-
 // learn notes which answers were the last ones. Caller holds the mutex of the Store.
 func (t *Try) learn() {
-	for _, a := range t.last {
-		k := voteKey{t.order.Method, a.method}
+	for _, a := range t.calls {
+		k := voteKey{t.order.Method, a.last}
 		if a.taken == t.took {
 			t.s.votes[k] = min(t.s.votes[k]+1, voteMax)
 		} else {
@@ -123,21 +105,23 @@ func (t *Try) Reach(store event.StoreID) bool {
 		if s.ended || !s.reaches(store) || !s.home.Touch(t.name, store) {
 			return false
 		}
-		t.taken[store], t.begins[store] = true, true
+		t.taken[store] = true
 		t.attempt.AddPlace(store)
 		return true
 	}
 	ok := !s.ended && s.reaches(0) && s.reaches(store) && s.home.Touch(t.name, store)
-	if ok {
+	if ok && !t.has(store) { // else another thread waits for it
 		m := *t.order
 		m.Place, m.Parts = t.place, []order.Part{{Store: store}}
 		whole := *t.order
 		whole.Parts = append(slices.Clone(whole.Parts), m.Parts[0])
 		t.order = &whole
-		if t.further == nil {
-			t.further = make(map[event.StoreID]bool)
-		}
-		t.further[store] = false
+		t.attempt.Notify(t.token, func() {
+			if t.further == nil {
+				t.further = make(map[event.StoreID]bool)
+			}
+			t.further[store] = false
+		})
 		s.counts.Further++
 		s.send(0, &m)
 	}
@@ -149,27 +133,20 @@ func (t *Try) Reach(store event.StoreID) bool {
 	return true
 }
 
-// GoOut has an attempt, which may go out, go to other stores by its calls. nil: the store has left them.
-func (s *Store) GoOut(a *order.Attempt) *Try {
+// GoOut has an attempt, which may go out, go to other stores by its calls, first of all to one. nil: the store has left them, or the event was cancelled.
+func (s *Store) GoOut(a *order.Attempt, to event.StoreID) *Try {
 	t := s.newTry(a, a.Token(), nil)
-	t.unordered, t.begins = true, make(map[event.StoreID]bool)
+	t.unordered = true
+	if !a.GoOut(t.name.Number, to) {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.add(t) {
 		return nil
 	}
-	a.GoOut(t.name.Number)
 	s.counts.Unordered++
 	return t
-}
-
-// called returns a call of the attempt to a store. Caller holds the mutex of the Store.
-func (t *Try) called(to event.StoreID, c *Call) *Message {
-	if !t.begins[to] {
-		return &Message{Kind: Called, Name: t.name, Call: c}
-	}
-	delete(t.begins, to)
-	return &Message{Kind: Visited, Name: t.name, Home: t.order.Home, Method: t.order.Method, Chain: t.order.Chain, Call: c}
 }
 
 // TryOf returns the attempt, which has entered with parts in other stores.
@@ -188,14 +165,26 @@ const (
 	All                  // all stores hold their locks until the decision, as nothing of other events may be seen before that
 )
 
-// End is [PREPARE] and waits for the votes; here says whether the event has written in this store. If it returns nil the attempt is to be withdrawn.
+// End is [PREPARE] and waits for the votes; here says whether the event has written in this store. If it returns nil the attempt is to be withdrawn. No thread runs any
+// more.
 func (t *Try) End(here bool, there Wrote) *Verdict {
 	s := t.s
 	t.attempt.Ended()
 	s.mu.Lock()
 	t.noteTaken()
 	t.learn()
-	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool { return there == All || there == Changes && t.wrote[p] }, nil))
+	if t.open > 0 {
+		// Invariant: when an attempt asks for votes no code of it runs in any store.
+		assert.That(t.attempt.Stopped(), "across: %v is to be decided, and %d of its calls are not answered", t.name, t.open)
+		defer s.mu.Unlock()
+		if out, ok := s.home.Withdraw(t.name, nil); ok {
+			s.carryOut(out)
+		}
+		return nil
+	}
+	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool {
+		return there == All || there == Changes && t.calls[p] != nil && t.calls[p].wrote
+	}, nil))
 	s.mu.Unlock()
 	if !t.attempt.AwaitNews(func() bool { return t.verdict != nil }) { // though the verdict may have come meanwhile
 		s.mu.Lock()
@@ -226,10 +215,7 @@ func (t *Try) Leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts.Committed++
-	t.attempt.Learn(func(of event.StoreID) bool {
-		_, called := t.wrote[of]
-		return called
-	})
+	t.attempt.Learn(func(of event.StoreID) bool { return t.calls[of] != nil })
 	s.forget(t)
 }
 

@@ -17,7 +17,7 @@ import (
 // is its length and then its elements. So there is one form of each message, and what is read is what was written: anything else is refused.
 //
 // Nothing here is kept in a store: stores that talk to each other have to be of one version, or the newer one has to write the older form.
-const wireVersion = 2
+const wireVersion = 3
 
 // set is a set of fields. Each struct has its own bits.
 type set uint32
@@ -46,15 +46,15 @@ var messages = [...]set{
 	Turn:     inMessageName | inMessageNumber | inMessagePlace,
 	Take:     inMessageName | inMessageHome | inMessageMethod | inMessageNumber | inMessagePlace | inMessageChain | inMessageWanted,
 	Taken:    inMessageName,
-	Called:   inMessageName | inMessageCall,
-	Returned: inMessageName | inMessageReply,
+	Called:   inMessageName | inMessageNumber | inMessageCall,
+	Returned: inMessageName | inMessageNumber | inMessageReply,
 	Commit:   inMessageCommit | inMessageClaim,
 	Ask:      inMessageNumber | inMessageQuestion,
 	Answer:   inMessageNumber | inMessageQuestion,
 	Let:      inMessageYes | inMessageNumber,
 	Ended:    inMessageChain | inMessageReply,
 	Missed:   inMessageHome,
-	Visited:  inMessageName | inMessageHome | inMessageMethod | inMessageChain | inMessageCall,
+	Visited:  inMessageName | inMessageHome | inMessageMethod | inMessageNumber | inMessageChain | inMessageCall,
 }
 
 // in returns field if what it has is not zero.

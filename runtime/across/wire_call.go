@@ -12,10 +12,11 @@ const (
 	inCallLines
 	inCallGrown
 	inCallVotes
+	inCallOrder
 )
 
 func (c *Call) put(e *codec.Encoder) {
-	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes)
+	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes) | in(inCallOrder, len(c.Order) > 0)
 	e.Uint(uint64(f))
 	putActor(e, c.Target)
 	e.String(c.Method)
@@ -27,10 +28,16 @@ func (c *Call) put(e *codec.Encoder) {
 	if f&inCallGrown != 0 {
 		putWanted(e, c.Grown)
 	}
+	if f&inCallOrder != 0 {
+		e.Uint(uint64(len(c.Order)))
+		for _, n := range c.Order {
+			e.Uint(n)
+		}
+	}
 }
 
 func getCall(d *codec.Decoder) *Call {
-	f := set(d.Enum(uint64(inCallVotes) << 1))
+	f := set(d.Enum(uint64(inCallOrder) << 1))
 	c := &Call{Strict: f&inCallStrict != 0, Votes: f&inCallVotes != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
 	if f&inCallLines != 0 {
 		c.Lines = list(d, getLine)
@@ -39,6 +46,10 @@ func getCall(d *codec.Decoder) *Call {
 	if f&inCallGrown != 0 {
 		c.Grown = getWanted(d)
 		given(d, c.Grown != nil, "actor that was taken")
+	}
+	if f&inCallOrder != 0 {
+		c.Order = list(d, (*codec.Decoder).Uint)
+		given(d, c.Order != nil, "place in program order")
 	}
 	return c
 }
@@ -68,14 +79,14 @@ const (
 	inReplyKept
 	inReplyLines
 	inReplyGrown
-	inReplyVoted
+	inReplyVotes
 )
 
 func (r *Reply) has() set {
 	return in(inReplyWrote, r.Wrote) | in(inReplyRun, r.Run != Run{}) | in(inReplyResult, len(r.Result) > 0) | in(inReplyGoes, r.Goes) |
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
 		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
-		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVoted, r.Voted)
+		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVotes, r.Votes != 0)
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -105,11 +116,14 @@ func (r *Reply) put(e *codec.Encoder) {
 	if f&inReplyGrown != 0 {
 		putWanted(e, r.Grown)
 	}
+	if f&inReplyVotes != 0 {
+		e.Uint(r.Votes)
+	}
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyVoted) << 1))
-	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Voted: f&inReplyVoted != 0}
+	f := set(d.Enum(uint64(inReplyVotes) << 1))
+	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
 	}
@@ -133,6 +147,9 @@ func getReply(d *codec.Decoder) *Reply {
 	}
 	if f&inReplyGrown != 0 {
 		r.Grown = getWanted(d)
+	}
+	if f&inReplyVotes != 0 {
+		r.Votes = d.Uint()
 	}
 	given(d, r.has() == f, "field of a reply")
 	return r

@@ -63,7 +63,7 @@ var (
 	})
 	calls = rapid.Custom(func(t *rapid.T) *Call {
 		return &Call{Target: actors.Draw(t, "target"), Method: texts.Draw(t, "method"), Args: contents.Draw(t, "args"), Run: runs.Draw(t, "run"),
-			Strict: flags.Draw(t, "strict"), Votes: flags.Draw(t, "votes"), Lines: several(t, lineOf), Grown: several(t, wanted)}
+			Strict: flags.Draw(t, "strict"), Votes: flags.Draw(t, "votes"), Lines: several(t, lineOf), Grown: several(t, wanted), Order: several(t, numbers)}
 	})
 	frames = rapid.Custom(func(t *rapid.T) callpath.Frame {
 		return callpath.Frame{Func: texts.Draw(t, "func"), File: texts.Draw(t, "file"), Line: rapid.Int().Draw(t, "line")}
@@ -89,7 +89,7 @@ var (
 		return &event.AbortError{Msg: texts.Draw(t, "msg"), Event: events.Draw(t, "event"), Fault: flags.Draw(t, "fault"), Path: several(t, frames), Cause: causeOf.Draw(t, "cause")}
 	})
 	replies = rapid.Custom(func(t *rapid.T) *Reply {
-		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Voted: flags.Draw(t, "voted"),
+		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Votes: rapid.Uint64().Draw(t, "votes"),
 			Result: contents.Draw(t, "result"), Lines: several(t, lineOf), Grown: several(t, wanted)}
 		if flags.Draw(t, "has run") {
 			r.Run = runs.Draw(t, "run")
@@ -227,9 +227,10 @@ func samples() []one {
 		{"called", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Args: []byte{1, 2}, Run: run}}},
 		{"called, with lines", &Message{Kind: Called, Name: name, Call: &Call{Target: event.WholePartition(3), Strict: true, Lines: lines}}},
 		{"called, to vote", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Votes: true}}},
+		{"called, by a branch", &Message{Kind: Called, Name: name, Number: 3, Call: &Call{Target: account, Method: "bank.Account.deposit", Order: []uint64{2, 300}}}},
 		{"returned", &Message{Kind: Returned, Name: name, Reply: &Reply{Result: []byte{3}, Run: run, Wrote: true, Grown: []order.Wanted{claim}}}},
 		{"returned, with lines", &Message{Kind: Returned, Name: name, Reply: &Reply{Made: account, Goes: true, Lines: lines}}},
-		{"returned, voted", &Message{Kind: Returned, Name: name, Reply: &Reply{Wrote: true, Voted: true}}},
+		{"returned, voted", &Message{Kind: Returned, Name: name, Reply: &Reply{Wrote: true, Votes: 2}}},
 		{"returned, withdrawn", &Message{Kind: Returned, Name: name, Reply: &Reply{Withdrawn: true, Refused: true, Claim: claim, Kept: account}}},
 		{"returned, failed", &Message{Kind: Returned, Name: name, Reply: failed(nil)}},
 		{"returned, cancelled", &Message{Kind: Returned, Name: name, Reply: failed(order.ErrCancelled)}},
@@ -259,39 +260,40 @@ func samples() []one {
 
 // golden has the bytes of samples. Where they change, stores of two versions do not understand each other: then wireVersion changes, too.
 var golden = map[string]string{
-	"order":                "020181208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101020001139abbd2d9bfaaa5d4180402010381500300",
-	"turn":                 "020281208070819081808040ac02bc05",
-	"take":                 "020381208070819081808040011262616e6b2e42616e6b2e7472616e73666572ac028120807001010103815003bc05",
-	"taken":                "020481208070819081808040",
-	"called":               "020581208070819081808040000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
-	"called, with lines":   "0205812080708190818080400303fff7ffffffffffffff0100000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
-	"returned":             "02068120807081908180804087100480897a8080808080808080800180a8d6b90701030103815003",
-	"returned, with lines": "020681208070819081808040880903815003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
-	"returned, withdrawn":  "020681208070819081808040b0060103815003038150",
-	"returned, failed":     "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2200",
-	"returned, cancelled":  "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2201",
-	"returned, too much":   "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2202014c0a01770172",
-	"returned, a bug":      "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220303627567",
-	"returned, unknown":    "02068120807081908180804040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220481208070046469736b",
-	"prepare":              "020701812080708190818080400100",
-	"vote":                 "020702812080708190818080400100",
-	"decision":             "020703812080708190818080400100",
-	"done":                 "0207048120807081908180804000",
-	"ask of a decision":    "0207058120807081908180804000",
-	"dropped":              "020706812080708190818080400103815003",
-	"ask, lines":           "0208ac0200010203815082300b53637265656e2e73686f7701018140",
-	"ask, kept":            "0208ac0201038150",
-	"ask, name":            "0208ac02020962616e6b2e42616e6b046d61696e",
-	"ask, actor":           "0208ac0203038150",
-	"ask, end":             "0208ac0204812080700001030962616e6b2e42616e6b087472616e736665720928696e74293a696e74",
-	"answer":               "0209ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
-	"let":                  "020a0104",
-	"ended":                "020b812080700101040103",
-	"missed":               "020c02",
-	"visited":              "020d81208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
-	"called, to vote":      "020581208070819081808040080381501462616e6b2e4163636f756e742e6465706f7369740000000000",
-	"returned, voted":      "0206812080708190818080408120",
-	"ask, object":          "0208ac02050873686f702e45617203616e6e8140",
+	"order":                "030181208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101020001139abbd2d9bfaaa5d4180402010381500300",
+	"turn":                 "030281208070819081808040ac02bc05",
+	"take":                 "030381208070819081808040011262616e6b2e42616e6b2e7472616e73666572ac028120807001010103815003bc05",
+	"taken":                "030481208070819081808040",
+	"called":               "03058120807081908180804000000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
+	"called, with lines":   "030581208070819081808040000303fff7ffffffffffffff0100000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
+	"returned":             "0306812080708190818080400087100480897a8080808080808080800180a8d6b90701030103815003",
+	"returned, with lines": "03068120807081908180804000880903815003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
+	"returned, withdrawn":  "03068120807081908180804000b0060103815003038150",
+	"returned, failed":     "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2200",
+	"returned, cancelled":  "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2201",
+	"returned, too much":   "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2202014c0a01770172",
+	"returned, a bug":      "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220303627567",
+	"returned, unknown":    "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220481208070046469736b",
+	"prepare":              "030701812080708190818080400100",
+	"vote":                 "030702812080708190818080400100",
+	"decision":             "030703812080708190818080400100",
+	"done":                 "0307048120807081908180804000",
+	"ask of a decision":    "0307058120807081908180804000",
+	"dropped":              "030706812080708190818080400103815003",
+	"ask, lines":           "0308ac0200010203815082300b53637265656e2e73686f7701018140",
+	"ask, kept":            "0308ac0201038150",
+	"ask, name":            "0308ac02020962616e6b2e42616e6b046d61696e",
+	"ask, actor":           "0308ac0203038150",
+	"ask, end":             "0308ac0204812080700001030962616e6b2e42616e6b087472616e736665720928696e74293a696e74",
+	"answer":               "0309ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
+	"let":                  "030a0104",
+	"ended":                "030b812080700101040103",
+	"missed":               "030c02",
+	"visited":              "030d81208070819081808040011262616e6b2e42616e6b2e7472616e7366657200812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
+	"called, to vote":      "03058120807081908180804000080381501462616e6b2e4163636f756e742e6465706f7369740000000000",
+	"called, by a branch":  "03058120807081908180804003100381501462616e6b2e4163636f756e742e6465706f73697400000000000202ac02",
+	"returned, voted":      "03068120807081908180804000812002",
+	"ask, object":          "0308ac02050873686f702e45617203616e6e8140",
 }
 
 // crossed returns m as its addressee gets it.
@@ -517,6 +519,9 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		if messages[kind]&inMessageName != 0 {
 			b = append(b, 0, 0, 0)
 		}
+		if kind == Called || kind == Returned {
+			b = append(b, 0) // the thread
+		}
 		return append(b, bytes.Join(rest, nil)...)
 	}
 	one := func(b ...byte) []byte { return b }
@@ -526,7 +531,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		want string
 	}{
 		"nothing":                    {nil, "unexpected end"},
-		"another version":            {one(wireVersion+1, byte(Taken), 0, 0, 0), "version 3 of messages between stores, and this program reads 2"},
+		"another version":            {one(wireVersion+1, byte(Taken), 0, 0, 0), "version 4 of messages between stores, and this program reads 3"},
 		"no kind":                    {one(wireVersion, 0), "unknown kind of message 0"},
 		"unknown kind":               {one(wireVersion, byte(len(messages))), "unknown kind of message 14"},
 		"no kind at all":             {one(wireVersion), "unexpected end"},
@@ -540,8 +545,9 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"a million parts":            {head(Order, one(0, 0, 0, 0, 0, 0), mega), "unexpected end"},
 		"more wanted than bytes":     {head(Take, one(0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"mode beyond write":          {head(Take, one(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 6)), "enumeration constant 6 of 6"},
-		"unknown field of a call":    {head(Called, one(16)), "enumeration constant 16 of 16"},
+		"unknown field of a call":    {head(Called, one(32)), "enumeration constant 32 of 32"},
 		"call without its lines":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no line, which is said to be there"},
+		"call without its order":     {head(Called, one(byte(inCallOrder), 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no place in program order, which is said to be there"},
 		"more lines than bytes":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"arguments too long":         {head(Called, one(0, 0, 0, 0), huge), "exceeds the input"},
 		"unknown form of a line":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 3)), "enumeration constant 3 of 3"},

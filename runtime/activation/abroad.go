@@ -1,6 +1,9 @@
 package activation
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/callpath"
@@ -16,10 +19,14 @@ type Wide struct {
 	Strict bool          // see across.Call
 	Kept   event.ActorID // for which the next attempt has to wait
 	Goes   bool          // a tail call follows the event, from another store
+	mu     sync.Mutex    // guards Kept while branches run
 }
 
 // IsPart reports whether code runs here for an event of another store.
-func (r *Run) IsPart() bool { return r.Wide != nil && r.Wide.Part != nil }
+func (r *Run) IsPart() bool {
+	w := r.Wide()
+	return w != nil && w.Part != nil
+}
 
 // partIndex is where the numbers of sub-events begin that an event issues in another store than its home, among all that it gives rise to: they are
 // 1 << 36 apart.
@@ -33,18 +40,46 @@ func (r *Run) IndexBase() int {
 	return 0
 }
 
-// ServePart makes a call for the event of another store, outside of all other calls.
-func (r *Run) ServePart(c *across.Call) *across.Reply {
-	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}
+// ServePart makes a call of a thread of the event of another store, outside of all other calls; those of other threads may run beside it.
+func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
+	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth, thread: t}
 	cx.log.Edges = cx
-	r.Wide.Strict = c.Strict
-	reply, root := cx.reply(c, cx.body), &r.Root
+	if c.Strict {
+		r.Wide().Strict = true // it has one thread
+	}
+	reply := cx.reply(c, cx.body)
+	r.branches.Lock()
+	defer r.branches.Unlock()
+	root := &r.Root
 	root.log.Absorb(&cx.log)
-	root.Ops = append(root.Ops, cx.Ops...)
 	root.MaxPos = max(root.MaxPos, cx.MaxPos)
-	reply.Goes = root.GoesOn()
-	reply.Wrote = len(root.log.Entries()) > 0 || len(root.Ops) > 0 || r.ChangesOwnership() || len(r.Fresh) > 0
+	root.insert(cx, c.Order)
+	reply.Goes, reply.Wrote = root.GoesOn(), r.HasWritten()
 	return reply
+}
+
+// insert adds what a call has issued to what others have, where it stands in program order.
+func (cx *Activation) insert(by *Activation, order []uint64) {
+	switch {
+	case len(by.Ops) == 0:
+		return
+	case order == nil:
+		cx.Ops = append(cx.Ops, by.Ops...)
+		return
+	}
+	i := len(cx.Ops)
+	for i > 0 && cx.Ops[i-1].Kind == OpBranch && slices.Compare(cx.Ops[i-1].Branch.cx.place, order) > 0 {
+		i--
+	}
+	by.place = order
+	cx.Ops = slices.Insert(cx.Ops, i, Op{Kind: OpBranch, Branch: &Branch{cx: by}})
+}
+
+// HasWritten reports whether a part has changed anything, as far as its calls have ended.
+func (r *Run) HasWritten() bool {
+	r.LockShared()
+	defer r.UnlockShared()
+	return len(r.Root.log.Entries()) > 0 || len(r.Root.Ops) > 0 || r.ChangesOwnership() || len(r.Fresh) > 0
 }
 
 // failedElsewhere unwinds a branch whose call in another store has ended the event.
@@ -93,32 +128,38 @@ func (cx *Activation) callRemote(h *order.Handle, m *Method, args order.Args) {
 
 // call has another store run m on an actor, or as the constructor of a new one.
 func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *across.Reply {
-	s, w := cx.Run.sys, cx.Run.Wide
+	s, w, to := cx.Run.sys, cx.Run.Wide(), cx.Run.sys.Across.StoreOf(target)
 	if len(cx.frames)+cx.depth >= s.DepthMax {
 		cx.tooDeep()
 	}
-	if w == nil {
-		w = cx.goOut()
+	if len(cx.branches) > 0 {
+		cx.waitFor(order.CallOf(s.State.Handle(target), m.Shape(), &m.Effects, args))
 	}
-	if w == nil || w.Part == nil && !w.Try.Reach(s.Across.StoreOf(target)) {
+	if w == nil {
+		w = cx.Run.goOut(to)
+	}
+	if w == nil || w.Part == nil && !w.Try.Reach(to) {
 		cx.missing(target, m)
+	}
+	if w.Part == nil && cx.thread == nil {
+		cx.thread = w.Try.Thread()
+	}
+	if w.Part == nil && cx != &cx.Run.Root && len(cx.frames) > 0 {
+		cx.leaves()
 	}
 	c := &across.Call{Target: target, Method: m.Path(), Run: cx.moving(), Strict: w.Strict}
 	if args != nil {
 		c.Args = codec.AppendArgs(nil, new(codec.Encoder), args)
 	}
-	var r *across.Reply
 	if w.Part != nil {
 		c.Lines, c.Grown = cx.takeLines(), cx.Run.TakeGrown()
-		r = w.Part.Call(c, cx)
-	} else {
-		r = w.Try.Call(s.Across.StoreOf(target), c, cx)
 	}
+	r := cx.thread.Call(to, c, cx)
 	switch {
 	case r == nil:
 		panic(order.Withdrawal{})
 	case !r.Kept.IsNull():
-		w.Kept = r.Kept
+		w.keptBy(r.Kept)
 		w.Try.Lost(order.Wanted{})
 		panic(order.Withdrawal{})
 	case r.Refused:
@@ -128,34 +169,20 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 		order.Missing(s.State.Handle(r.Claim.Actor), r.Claim.Mode, r.Claim.Tree)
 	}
 	cx.move(r.Run)
-	w.Goes = w.Goes || r.Goes
+	if r.Goes { // of the event's own code
+		w.Goes = true
+	}
 	if r.Failed != nil {
 		panic(failedElsewhere{r.Failed})
 	}
 	return r
 }
 
-// goOut has the attempt, which has entered in its own store alone, go to others, unless a branch of its own makes the call, or it is to enter by TOP.
-func (cx *Activation) goOut() *Wide {
-	r := cx.Run
-	if cx != &r.Root {
-		return nil
-	}
-	for _, b := range cx.branches {
-		b.wait()
-	}
-	if !r.MayGoOut() {
-		return nil
-	}
-	t := r.sys.Across.GoOut(&r.Attempt)
-	if t == nil {
-		return nil
-	}
-	for _, h := range r.Fresh { // other stores may get to know them now
-		r.announce(h)
-	}
-	r.Wide = &Wide{Try: t}
-	return r.Wide
+// keptBy has the next attempt wait for the chain that keeps an actor; several branches may have met one.
+func (w *Wide) keptBy(id event.ActorID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Kept = id
 }
 
 // announce has events wait that ask for an actor which the run has created.
@@ -175,20 +202,27 @@ func (cx *Activation) missing(target event.ActorID, m *Method) {
 
 // moving returns what moves with the thread of control to another activation; move takes it back.
 func (cx *Activation) moving() across.Run {
+	cx.Run.LockShared()
+	defer cx.Run.UnlockShared()
 	return across.Run{Depth: len(cx.frames) + cx.depth, Fuel: cx.fuel + cx.tank, Random: cx.random, Now: cx.Run.now}
 }
 
 func (cx *Activation) move(r across.Run) {
 	cx.fill(r.Fuel)
 	cx.random = r.Random
-	if r.Now != 0 {
+	cx.Run.LockShared()
+	defer cx.Run.UnlockShared()
+	if cx.Run.now == 0 {
 		cx.Run.now = r.Now
 	}
 }
 
 // Serve implements across.Caller: another store calls while this activation waits.
 func (cx *Activation) Serve(c *across.Call) *across.Reply {
-	s, w := cx.Run.sys, cx.Run.Wide
+	s, w := cx.Run.sys, cx.Run.Wide()
+	if w.Part == nil {
+		cx.leaves()
+	}
 	if to := s.Across.StoreOf(c.Target); !s.Across.IsHere(c.Target) {
 		if !w.Try.Reach(to) {
 			cx.missing(c.Target, s.Method(c.Method))
@@ -197,7 +231,11 @@ func (cx *Activation) Serve(c *across.Call) *across.Reply {
 	}
 	depth := cx.depth
 	cx.depth = c.Run.Depth - len(cx.frames)
-	defer func() { cx.depth = depth }()
+	cx.serves++
+	defer func() {
+		cx.depth = depth
+		cx.serves--
+	}()
 	return cx.reply(c, cx.within)
 }
 
@@ -209,7 +247,7 @@ func (cx *Activation) within(h *order.Handle, m *Method, args order.Args) (out O
 			return
 		}
 		p := recover()
-		if w, ok := p.(order.Withdrawal); p == nil || ok && cx.Run.Wide.Part == nil {
+		if w, ok := p.(order.Withdrawal); p == nil || ok && !cx.Run.IsPart() {
 			if p == nil {
 				return // runtime.Goexit
 			}
@@ -268,7 +306,7 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 		if k := out.Withdrawal.Kept; k != nil {
 			r.Kept = k.Actor()
 		}
-		if claim, refused := run.Refused(); refused && run.Wide.Part != nil {
+		if claim, refused := run.Refused(); refused && run.IsPart() {
 			r.Refused, r.Claim = true, claim
 		}
 		r.Refused = r.Refused || run.Moved()
@@ -276,7 +314,7 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 		r.Failed = out.Err
 	}
 	r.Run = cx.moving()
-	if run.Wide.Part != nil {
+	if run.IsPart() {
 		r.Lines, r.Grown = cx.takeLines(), run.TakeGrown()
 	}
 	return r

@@ -16,6 +16,7 @@ type Branch struct {
 	method    *Method
 	args      order.Args
 	spawn     []uintptr // the stack of the call, for the call path of a failure
+	abroad    bool      // the target is in another store: the branch waits for an answer, and needs no processor
 	done      bool      // guarded by Run.branches
 	out       Outcome   // valid once done
 }
@@ -23,7 +24,10 @@ type Branch struct {
 // Ops returns what the branch has issued. It has ended.
 func (b *Branch) Ops() []Op { return b.cx.Ops }
 
-// Async begins an async call of m on target. An idle worker takes it, if there is one
+// abroadMax is how many async calls of one activation may be in other stores at a time.
+const abroadMax = 64
+
+// Async begins an async call of m on target. An idle worker takes it, if there is one, or the target is in another store,
 // and the call shares nothing with the actors whose code is running. Otherwise it
 // runs at once, to which a run in a worker must be equal anyway.
 func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
@@ -31,32 +35,33 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 	if h == nil {
 		fault(MsgNull)
 	}
-	r := cx.Run
-	if h.Is(order.Elsewhere) {
-		cx.aside(func() { cx.callRemote(h, m, args) })
-		return
-	}
+	r, abroad := cx.Run, h.Is(order.Elsewhere)
 	cx.attach(h)
-	p := order.CallOf(h, &m.Effects, args)
-	if len(cx.branches) > 0 {
+	p := order.CallOf(h, m.Shape(), &m.Effects, args)
+	if !cx.alone() {
 		cx.waitFor(p)
 	}
-	if r.Wide != nil || !cx.separable(&p) || !r.sys.Workers.Reserve() {
+	if !cx.forks() || !cx.separable(&p) || abroad && len(cx.branches) >= abroadMax || !abroad && !r.sys.Workers.Reserve() {
 		cx.aside(func() {
+			if abroad {
+				cx.callRemote(h, m, args)
+				return
+			}
 			cx.enter(h, m, true)
 			m.Run(face, h.Object, args)
 			cx.Leave()
 		})
 		return
 	}
-	b := &Branch{cx: &Activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank, spread: cx.spread}, Run: r, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
+	cx.fork()
+	b := &Branch{cx: &Activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank, spread: cx.spread}, Run: r, random: cx.draw() | 1, place: cx.Next()},
+		footprint: p, target: h, method: m, args: args, abroad: abroad}
 	b.cx.log.Edges = b.cx
 	if cx.spanned {
 		b.cx.Record(cx.spans.Fork(m.String(), h.Known(m.Shape()), r.sys.nanos()))
 	}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
-	r.Fork()
 	cx.branches = append(cx.branches, b)
 	cx.Ops = append(cx.Ops, Op{Kind: OpBranch, Branch: b})
 	r.sys.Workers.Run(b.run)
@@ -74,11 +79,12 @@ func (cx *Activation) aside(call func()) {
 // separable reports whether a call may run beside the code that issues it: it
 // touches none of the actors on the stack.
 func (cx *Activation) separable(p *order.CallFootprint) bool {
-	if !p.Target.Is(order.Created) {
+	if !p.Target.Is(order.Created | order.Elsewhere) {
 		return false
 	}
 	for i := range cx.frames {
-		if p.MayTouch(order.HandleOf(cx.frames[i].r)) {
+		h := order.HandleOf(cx.frames[i].r)
+		if a := order.AccessOf(h, order.Write); p.MayTouch(h) && !(cx.Run.Host.Apart(p, &a, false) && cx.Run.confine()) {
 			return false
 		}
 	}
@@ -94,7 +100,9 @@ func (b *Branch) run() {
 		}
 		r.branches.Lock()
 		b.done = true
-		r.sys.Workers.Unreserve()
+		if !b.abroad {
+			r.sys.Workers.Unreserve()
+		}
 		r.branchEnded.Broadcast()
 		r.branches.Unlock()
 	}()
@@ -110,7 +118,7 @@ func (cx *Activation) waitFor(p order.CallFootprint) {
 	settled := cx.retire()
 	kept := cx.branches[:0]
 	for i, b := range cx.branches {
-		if !r.Host.Conflicts(&b.footprint, &p, settled) {
+		if !b.footprint.Conflicts(&p) || r.Host.Apart(&b.footprint, &p, settled) && r.confine() {
 			kept = append(kept, b)
 			continue
 		}
@@ -145,8 +153,8 @@ func (cx *Activation) retire() (settled bool) {
 		}
 	}
 	cx.keep(kept)
-	// Invariant: a branch that has not ended has a reservation, so a call compares itself with a bounded number of them.
-	assert.That(len(kept) <= r.sys.Workers.BranchMax(), "activation: %d branches run, and %d may", len(kept), r.sys.Workers.BranchMax())
+	// Invariant: a branch that has not ended has a reservation, or is one of few in other stores, so a call compares itself with a bounded number of them.
+	assert.That(len(kept) <= r.sys.Workers.BranchMax()+abroadMax, "activation: %d branches run, and %d may", len(kept), r.sys.Workers.BranchMax()+abroadMax)
 	return r.SettledGraph()
 }
 
@@ -188,12 +196,13 @@ func (cx *Activation) join(out Outcome) Outcome {
 	var first *Branch
 	for _, b := range cx.branches {
 		cx.absorb(b)
-		if first == nil && b.out.Kind != Ended {
+		// What is withdrawn may have left calls in other stores unanswered: nothing of the attempt counts then.
+		if first == nil && b.out.Kind != Ended || b.out.Kind == Withdrawn && cx.Run.Wide() != nil {
 			first = b
 		}
 	}
 	cx.branches = nil
-	if first != nil {
+	if first != nil && (out.Kind != Withdrawn || cx.Run.Wide() == nil) {
 		out = first.out
 		out.addPath(first.spawn)
 	}

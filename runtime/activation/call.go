@@ -182,10 +182,7 @@ func (cx *Activation) newActor(c *order.Shape) *order.Handle {
 	h := r.Host.NewHandle(c, r.sys.IDs.Next(block, p), order.Fresh)
 	h.Object = c.New()
 	order.Bind(h.Object, h)
-	r.Creates(h)
-	if r.Wide != nil {
-		r.announce(h)
-	}
+	r.creates(h)
 	cx.push(h, nil)
 	return h
 }

@@ -3,6 +3,7 @@ package activation
 import (
 	"unsafe"
 
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/span"
@@ -40,6 +41,12 @@ type Activation struct {
 	made     uint64            // new actors that may have gone to other stores
 	birth    event.PartitionID // of the next one
 	spans    *span.Branch      // nil unless spanned
+
+	// Of an event over several stores.
+	thread across.Thread // that has gone to others; nil: it has not
+	place  []uint64      // in program order: where its issuer has issued the branch, and its issuer's
+	serves int           // so many calls of parts
+	issued uint64        // so many branches and calls to other stores, since the event has branches
 }
 
 // Of returns the activation that generated code has handed back.
@@ -60,6 +67,19 @@ func (cx *Activation) reset() {
 		cx.Ops = cx.Ops[:0]
 	}
 	cx.branches, cx.MaxPos, cx.random, cx.depth, cx.made = nil, 0, 0, 0, 0
+	if cx.thread != nil {
+		cx.thread = nil
+	}
+	cx.issued, cx.serves = 0, 0
+}
+
+// Next returns where in program order the next branch or call to another store stands, nil if the event has no branches. It implements across.Caller.
+func (cx *Activation) Next() []uint64 {
+	if !cx.Run.forked {
+		return nil
+	}
+	cx.issued++
+	return append(cx.place[:len(cx.place):len(cx.place)], cx.issued)
 }
 
 // UndoLog returns what the branch has written, for the functions of package undo.
@@ -119,7 +139,7 @@ func (cx *Cx) refuel() {
 	if r.Cancelled() {
 		panic(abortSignal{msg: order.ErrCancelled.Error()}) // by which the event knows that it was cancelled
 	}
-	if r.Wide != nil && r.Stopped() {
+	if r.Wide() != nil && r.Stopped() {
 		panic(order.Withdrawal{})
 	}
 	n := min(cx.tank, lookEvery)

@@ -34,11 +34,12 @@ func EncodeArgs(args []byte, encoder *codec.Encoder, ops []Op) []byte {
 func Issues(list []row.Issue, ops []Op, args []byte, number func(*Method) uint32, hold func(*order.Handle)) []row.Issue {
 	for i := range ops {
 		o := &ops[i]
-		s := row.Issue{Keep: o.Keep, Issuer: o.Issuer.ID, Name: o.Name, Delay: int64(o.Delay), Every: int64(o.Every)}
-		switch o.Kind {
-		case OpBranch:
+		if o.Kind == OpBranch {
 			list = Issues(list, o.Branch.Ops(), args, number, hold)
 			continue
+		}
+		s := row.Issue{Keep: o.Keep, Issuer: o.Issuer.ID, Name: o.Name, Delay: int64(o.Delay), Every: int64(o.Every)}
+		switch o.Kind {
 		case OpEmit:
 			s.Kind = row.IssueEvent
 		case OpTail:

@@ -3,6 +3,7 @@ package activation
 import (
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
@@ -34,6 +35,7 @@ type System struct {
 
 	// Systems among several only.
 	Across     *across.Store
+	carefully  carefully
 	Spread     bool                                                // new actors go to any partition
 	Methods    map[string]*Method                                  // as other stores name them
 	References any                                                 // resolves those in arguments and results; see package codec
@@ -48,14 +50,16 @@ func (s *System) nanos() int64 { return s.Clock.Now().UnixNano() }
 type Run struct {
 	order.Attempt
 	Root   Activation
-	Birth  event.PartitionID // of the actor that a client's new creates
-	Traced *history.Record   // traced systems only
-	Wide   *Wide             // of an attempt that touches other stores, and of what is a part of one; else nil
+	Birth  event.PartitionID    // of the actor that a client's new creates
+	Traced *history.Record      // traced systems only
+	wide   atomic.Pointer[Wide] // see Wide
 	sys    *System
 	now    int64 // time of the event, 0 if not asked for yet
+	forked bool  // it has branches, or has had some
 
-	branches    sync.Mutex        // guards which have ended; taken before the mutex of the attempt
+	branches    sync.Mutex        // guards which have ended, and confined; taken before the mutex of the attempt
 	branchEnded sched.Cond        // on branches
+	confined    confined          // of an attempt of one of several systems
 	serials     order.SerialBlock // ids for new actors, kept by the pooled object
 }
 
@@ -75,13 +79,21 @@ func (r *Run) Use(s *System) {
 func (r *Run) Reset() {
 	r.Clear()
 	r.Attempt.Reset()
-	r.sys, r.Wide = nil, nil
+	r.sys, r.confined = nil, confined{}
+	r.wide.Store(nil)
 }
+
+// Wide returns what the run has if its attempt touches other stores, or is a part of one that does; else nil.
+func (r *Run) Wide() *Wide { return r.wide.Load() }
+
+// SetWide sets it.
+func (r *Run) SetWide(w *Wide) { r.wide.Store(w) }
 
 // Clear forgets what the code of one attempt has left.
 func (r *Run) Clear() {
 	r.Root.reset()
-	r.now = 0
+	r.now, r.forked = 0, false
+	r.confined.trusted, r.confined.left = false, false
 }
 
 // Undo takes back everything that the attempt did. The event still holds its locks.

@@ -93,16 +93,16 @@ func (s *System) Abandon() {
 
 // widen notes that the attempt has entered with actors of other stores.
 func (ev *Event) widen() {
-	if ev.Wide == nil {
-		ev.Wide = &activation.Wide{}
+	if ev.Wide() == nil {
+		ev.SetWide(&activation.Wide{})
 	}
-	ev.Wide.Goes = false
-	ev.Wide.Try, ev.verdict = ev.sys.across.TryOf(&ev.Attempt), nil
+	ev.Wide().Goes = false
+	ev.Wide().Try, ev.verdict = ev.sys.across.TryOf(&ev.Attempt), nil
 }
 
 // awaitKept waits until the chain has left the actor of another store that has ended the attempt before.
 func (ev *Event) awaitKept() {
-	if w := ev.Wide; w != nil && !w.Kept.IsNull() {
+	if w := ev.Wide(); w != nil && !w.Kept.IsNull() {
 		ev.sys.across.AwaitKept(&ev.Attempt, w.Kept)
 		w.Kept = event.ActorID{}
 	}
@@ -119,7 +119,7 @@ func (ev *Event) vote(here bool, there across.Wrote) *across.Verdict {
 	if there == across.Changes && activation.Tells(ev.Root.Ops) {
 		there = across.All
 	}
-	w := ev.Wide
+	w := ev.Wide()
 	ev.verdict = w.Try.End(here, there)
 	w.Strict = w.Strict || ev.verdict == nil
 	return ev.verdict
@@ -127,7 +127,7 @@ func (ev *Event) vote(here bool, there across.Wrote) *across.Verdict {
 
 // wideRow writes what the batch of the event has of the other stores: at its home the decision, elsewhere that it is not in doubt any more.
 func (ev *Event) wideRow(to *row.Writer) {
-	w := ev.Wide
+	w := ev.Wide()
 	if w.Part != nil {
 		ev.doubtKey(to)
 		to.Delete()
@@ -146,7 +146,7 @@ func (ev *Event) wideRow(to *row.Writer) {
 
 // leaveWide ends what the event has been among several stores, and has the others told when its decision is durable.
 func (ev *Event) leaveWide() {
-	try, s, pos, printed := ev.Wide.Try, ev.sys, ev.maxPos, ev.printed
+	try, s, pos, printed := ev.Wide().Try, ev.sys, ev.maxPos, ev.printed
 	name := try.Name()
 	try.Leave()
 	if !ev.verdict.Keep {
@@ -177,7 +177,7 @@ func (ev *Event) chainOf() event.Chain {
 	case ev.chain != nil:
 		return ev.chain.is
 	case ev.IsPart():
-		return ev.Wide.Part.Chain
+		return ev.Wide().Part.Chain
 	}
 	c := event.Chain{First: ev.ID}
 	if a := ev.sys.cfg.Across; a != nil {
@@ -192,7 +192,7 @@ func (ev *Event) chainOf() event.Chain {
 }
 
 // tailed reports whether another step follows the event, from another store.
-func (ev *Event) tailed() bool { return ev.Wide != nil && ev.Wide.Goes }
+func (ev *Event) tailed() bool { return ev.Wide() != nil && ev.Wide().Goes }
 
 // waitForChain has the event's chain, which goes on in another store, wait for its end.
 func (ev *Event) waitForChain() {

@@ -29,7 +29,7 @@ func (ev *Event) commitDurable() error {
 	if ev.sys.across != nil && len(ev.Root.Ops) > 0 {
 		ev.hold()
 	}
-	if ev.Wide != nil && ev.vote(ev.writes(), across.Changes) == nil {
+	if ev.Wide() != nil && ev.vote(ev.writes(), across.Changes) == nil {
 		ev.let(false)
 		ev.prep.drop()
 		ev.Undo()
@@ -46,7 +46,7 @@ func (ev *Event) commitDurable() error {
 	if ev.tailed() {
 		ev.waitForChain()
 	}
-	if ev.Wide != nil {
+	if ev.Wide() != nil {
 		ev.leaveWide()
 	}
 	if len(ev.Root.Ops) > 0 {
@@ -70,7 +70,7 @@ func (ev *Event) commitPrepared(k kind) (next follow, err error) {
 			s.durable.Ownership().Unlock()
 		}
 		// Invariant: what other stores have voted for commits.
-		assert.That(ev.Wide == nil, "exec: event %v has all votes, and cannot commit: %v", ev.ID, err)
+		assert.That(ev.Wide() == nil, "exec: event %v has all votes, and cannot commit: %v", ev.ID, err)
 		ev.prep.drop()
 		ev.takeBack(err)
 		return next, err
@@ -109,7 +109,7 @@ func (ev *Event) decisionRows(w *preparation) {
 	if !ev.Root.GoesOn() && !ev.tailed() {
 		ev.outcomeRow(w, nil)
 	}
-	if ev.Wide != nil {
+	if ev.Wide() != nil {
 		ev.wideRow(w.rows())
 	}
 }

@@ -144,7 +144,7 @@ func (ev *Event) attempts() error {
 		}
 		if ev.IsWide() {
 			ev.widen()
-		} else if ev.Wide != nil {
+		} else if ev.Wide() != nil {
 			// Invariant: an attempt after one over several stores enters with parts in these.
 			assert.Unreachable("exec: event %v has been to other stores, and enters as if it had not", ev.ID)
 		}

@@ -41,12 +41,12 @@ func (ev *Event) errCancelled() error {
 // abort ends an event whose code has failed. What the failure tells of other stores must be durable there, too: they vote.
 func (ev *Event) abort(err error) error {
 	ev.Undo()
-	if ev.Wide != nil && ev.vote(false, across.Nothing) == nil {
+	if ev.Wide() != nil && ev.vote(false, across.Nothing) == nil {
 		return errWithdrawn
 	}
 	ev.undone(err)
 	ev.Release(true)
-	if ev.Wide != nil {
+	if ev.Wide() != nil {
 		ev.leaveWide()
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Attempt) {
 	ev := l.s.takeEvent(l.s.inner, p.Name().Event, nil, l.s.code.Method(method), nil)
 	x := &proxy{ev: ev}
-	ev.Wide = &activation.Wide{Part: p}
+	ev.SetWide(&activation.Wide{Part: p})
 	ev.Begin()
 	l.s.live.Add(1)
 	return x, &ev.Attempt
@@ -31,34 +31,33 @@ type proxy struct {
 }
 
 // Run implements across.Proxy.
-func (x *proxy) Run(c *across.Call) *across.Reply {
+func (x *proxy) Run(t across.Thread, c *across.Call) *across.Reply {
 	ev := x.ev
-	r := ev.ServePart(c)
-	if r.Failed != nil || r.Withdrawn {
-		return r
-	}
-	var err error
-	switch {
-	case c.Votes && r.Wrote:
-		err = x.write()
-		r.Voted = err == nil
-	case c.Votes:
-		r.Voted = x.confirm() == nil
-	case c.Strict:
-		if err = ev.prepare(); err == nil {
+	r := ev.ServePart(t, c)
+	if c.Strict && !c.Votes && r.Failed == nil && !r.Withdrawn {
+		err := ev.prepare()
+		if err == nil {
 			ev.prep.drop()
 		}
-	}
-	if abort, ok := err.(*event.AbortError); ok {
-		r.Failed = abort
+		r.Failed, _ = err.(*event.AbortError)
 	}
 	return r
 }
 
+// Vote implements across.Proxy.
+func (x *proxy) Vote(r *across.Reply) bool {
+	if r.Wrote = x.ev.HasWritten(); !r.Wrote {
+		return x.confirm() == nil
+	}
+	err := x.write()
+	r.Failed, _ = err.(*event.AbortError)
+	return err == nil
+}
+
 // doubtKey makes the key of the row that says what is prepared.
 func (ev *Event) doubtKey(w *row.Writer) {
-	n := ev.Wide.Part.Name()
-	w.Key = row.AppendPreparedKey(w.Key[:0], ev.sys.doubts, ev.Wide.Part.Home(), n.Event, n.Number)
+	n := ev.Wide().Part.Name()
+	w.Key = row.AppendPreparedKey(w.Key[:0], ev.sys.doubts, ev.Wide().Part.Home(), n.Event, n.Number)
 }
 
 // Write implements across.Proxy.
@@ -138,9 +137,9 @@ func (x *proxy) Apply() (durable func() bool) {
 	_ = w.Take() // the recording
 	w.Into(d.Store.NewBatch())
 	err := store.PlayBack(x.changes, w.Batch())
-	assert.That(err == nil, "exec: %v: %v", ev.Wide.Part.Name(), err)
+	assert.That(err == nil, "exec: %v: %v", ev.Wide().Part.Name(), err)
 	next, err := ev.commitPrepared(ev.kind())
-	assert.That(err == nil, "exec: %v has committed, and cannot be carried out here: %v", ev.Wide.Part.Name(), err)
+	assert.That(err == nil, "exec: %v has committed, and cannot be carried out here: %v", ev.Wide().Part.Name(), err)
 	pos := ev.maxPos
 	if x.restored {
 		x.reread(pos)

@@ -20,7 +20,7 @@ import (
 // prepared returns what the row of the part has.
 func (x *proxy) prepared() *row.Prepared {
 	ev := x.ev
-	p := &row.Prepared{Chain: ev.Wide.Part.Chain, Changes: x.changes}
+	p := &row.Prepared{Chain: ev.Wide().Part.Chain, Changes: x.changes}
 	stays := func(h *order.Handle) bool { return !ev.Deleting(h) || !h.Is(order.Fresh) } // what is made and deleted was never there
 	hold := func(h *order.Handle) {
 		if !h.Is(order.Fresh) && !slices.Contains(p.Held, h.ID) {
@@ -139,7 +139,7 @@ func (r *recovery) restore(x *proxy, part *across.Part, p *row.Prepared) (err er
 	s, d := r.s, r.d
 	ev := s.takeEvent(s.inner, part.Name().Event, nil, &methodPrepared, nil)
 	x.ev = ev
-	ev.Wide = &activation.Wide{Part: part}
+	ev.SetWide(&activation.Wide{Part: part})
 	ev.Begin()
 	s.live.Add(1)
 	for _, id := range p.Held {

@@ -151,7 +151,7 @@ func (w *stores) reach(a *Attempt, token uint32, s event.StoreID) bool {
 		return false
 	}
 	if a.turn == 0 {
-		a.GoOut(uint64(w.numbers.Add(1)))
+		a.GoOut(uint64(w.numbers.Add(1)), s)
 	}
 	if a.unordered() {
 		turn := a.turn

@@ -65,7 +65,11 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 			}
 			waited = true
 			a.Host.parked.add(a)
+			a.inQueues++
 			a.news.Wait()
+			if a.inQueues--; a.inQueues == 0 && a.parallel {
+				a.news.Broadcast() // a branch may be about to go to other stores
+			}
 			a.Host.parked.remove(a)
 		default:
 			continue

@@ -71,18 +71,19 @@ type Attempt struct {
 	across  *across        // of an attempt over several stores; kept by the pooled object
 
 	// Of an attempt over several stores.
-	wide    bool            // it has parts in other stores
-	byTop   bool            // if it wants actors of other stores it enters by TOP
-	crowded bool            // many events on the target have met others of late
-	met     bool            // an earlier attempt of the event was withdrawn for what it has met in other stores
-	hinted  []event.StoreID // to which the method is thought to go, by what is remembered of the target
-	places  []event.StoreID // in which earlier attempts have missed something
-	known   int             // so many of members.away come from the target and the arguments
-	grown   []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
-	turn    uint64          // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
-	ended   bool            // see Ended
-	// followed is what follow waits for, nil if it does not.
-	followed *Wait
+	wide     bool            // it has parts in other stores
+	byTop    bool            // if it wants actors of other stores it enters by TOP
+	crowded  bool            // many events on the target have met others of late
+	met      bool            // an earlier attempt of the event was withdrawn for what it has met in other stores
+	hinted   []event.StoreID // to which the method is thought to go, by what is remembered of the target
+	places   []event.StoreID // in which earlier attempts have missed something
+	known    int             // so many of members.away come from the target and the arguments
+	grown    []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
+	turn     uint64          // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
+	ended    bool            // see Ended
+	growing  bool            // a branch is trying to take something
+	inQueues int             // so many branches wait in queues
+	followed []*Wait         // what branches wait for in follow
 	// followers are called when it has released what it has.
 	followers []func()
 

@@ -6,29 +6,33 @@ import "github.com/aeon-lang/aeon/dominator"
 // decides whether the call may run beside another one.
 type CallFootprint struct {
 	Target  *Handle
+	shape   *Shape // of the target; nil: unknown
 	self    Mode
 	effects *Effects // nil: the target alone
-	args    []member
+	args    []member // of any store
 }
 
-// CallOf returns the footprint of a call of target with effects e.
-func CallOf(target *Handle, e *Effects, args Args) CallFootprint {
-	p := CallFootprint{Target: target, self: e.Self, effects: e}
+// CallOf returns the footprint of a call of target, an actor of class c, with effects e. c is nil if the caller does not know.
+func CallOf(target *Handle, c *Shape, e *Effects, args Args) CallFootprint {
+	p := CallFootprint{Target: target, shape: c, self: e.Self, effects: e}
+	if c == nil {
+		p.shape = target.Shape
+	}
 	if e.ArgRefs != nil {
 		f := footprint{fresh: true} // what this event has created is shared by its branches alone
 		e.ArgRefs(args, &f.Footprint)
-		p.args = f.members
+		p.args = append(f.members, f.away...)
 	}
 	return p
 }
 
 // AccessOf returns the footprint of an access of target alone.
 func AccessOf(target *Handle, mode Mode) CallFootprint {
-	return CallFootprint{Target: target, self: mode}
+	return CallFootprint{Target: target, shape: target.Shape, self: mode}
 }
 
 // MayTouch reports whether the call may touch h.
-func (p *CallFootprint) MayTouch(h *Handle) bool { return p.mode(h) != NoAccess }
+func (p *CallFootprint) MayTouch(h *Handle) bool { return p.mode(h, h.Shape) != NoAccess }
 
 func (p *CallFootprint) open() bool {
 	if p.effects == nil {
@@ -45,8 +49,8 @@ func (p *CallFootprint) open() bool {
 	return false
 }
 
-// mode returns the strongest mode in which the call may touch h.
-func (p *CallFootprint) mode(h *Handle) Mode {
+// mode returns the strongest mode in which the call may touch h, of class c; nil: it is unknown.
+func (p *CallFootprint) mode(h *Handle, c *Shape) Mode {
 	var m Mode
 	if p.Target == h {
 		m = p.self
@@ -57,35 +61,43 @@ func (p *CallFootprint) mode(h *Handle) Mode {
 		}
 	}
 	if p.open() {
-		m = max(m, p.effects.modeOf(h.Shape))
+		m = max(m, p.below(c))
 	}
 	return m
 }
 
+// below returns the strongest mode in which the call, which is open, may touch actors of class c that it does not list.
+func (p *CallFootprint) below(c *Shape) Mode {
+	if c == nil || len(p.effects.Touches) == 0 { // it may be any class
+		return p.effects.BelowMode
+	}
+	return p.effects.modeOf(c)
+}
+
 func clash(a, b Mode) bool { return a == Write && b != NoAccess || b == Write && a != NoAccess }
 
-// Conflicts reports whether p and q may touch one actor, one of them writing. It errs
+// Conflicts reports whether p and q may touch one actor, one of them writing, wherever they go. It errs
 // on the side of yes.
-func (s *Host) Conflicts(p, q *CallFootprint, settledGraph bool) bool {
-	if settledGraph && s.apart(p, q) {
-		return false
-	}
-	if clash(p.mode(q.Target), q.self) || clash(q.mode(p.Target), p.self) {
+func (p *CallFootprint) Conflicts(q *CallFootprint) bool {
+	if clash(p.mode(q.Target, q.shape), q.self) || clash(q.mode(p.Target, p.shape), p.self) {
 		return true
 	}
 	for i := range q.args {
-		if clash(p.mode(q.args[i].h), q.args[i].mode) {
+		if clash(p.mode(q.args[i].h, q.args[i].h.Shape), q.args[i].mode) {
 			return true
 		}
 	}
 	for i := range p.args {
-		if clash(q.mode(p.args[i].h), p.args[i].mode) {
+		if clash(q.mode(p.args[i].h, p.args[i].h.Shape), p.args[i].mode) {
 			return true
 		}
 	}
 	if p.open() && q.open() {
+		if len(p.effects.Touches) == 0 {
+			return clash(p.effects.BelowMode, q.effects.BelowMode)
+		}
 		for _, t := range p.effects.Touches {
-			if clash(t.Mode, q.effects.modeOf(t.Shape)) {
+			if clash(t.Mode, q.below(t.Shape)) {
 				return true
 			}
 		}
@@ -93,10 +105,42 @@ func (s *Host) Conflicts(p, q *CallFootprint, settledGraph bool) bool {
 	return false
 }
 
-// apart reports whether T proves that the two calls have no actor in common: all
-// that they reach lies in disjoint subtrees. Uncommitted edges are not in T, so it is
-// asked only by events that have none.
-func (s *Host) apart(p, q *CallFootprint) bool {
+// Apart reports whether two calls have no actor in common as long as neither leaves the stores of its target and its arguments: these differ, or T proves it. T
+// does not have uncommitted edges, so it proves nothing of an event that has any, whose graph is not settled.
+func (s *Host) Apart(p, q *CallFootprint, settledGraph bool) bool {
+	if s.ordering == nil || s.meet(p, q) {
+		return settledGraph && s.disjoint(p, q)
+	}
+	return true
+}
+
+// meet reports whether the two calls begin with actors of one store.
+func (s *Host) meet(p, q *CallFootprint) bool {
+	for x := range p.handles {
+		for y := range q.handles {
+			if s.ordering.StoreOf(x.ID) == s.ordering.StoreOf(y.ID) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// handles yields the target and the arguments.
+func (p *CallFootprint) handles(yield func(*Handle) bool) {
+	if !yield(p.Target) {
+		return
+	}
+	for i := range p.args {
+		if !yield(p.args[i].h) {
+			return
+		}
+	}
+}
+
+// disjoint reports whether T proves that the two calls have no actor in common: all
+// that they reach lies in disjoint subtrees.
+func (s *Host) disjoint(p, q *CallFootprint) bool {
 	for _, x := range p.span(s) {
 		for _, y := range q.span(s) {
 			if x == nil || y == nil || s.Graph.IsAncestor(x, y) || s.Graph.IsAncestor(y, x) {
@@ -113,7 +157,7 @@ func (p *CallFootprint) span(s *Host) []*dominator.Node {
 	list := buf[:0]
 	add := func(h *Handle, tree bool) {
 		switch {
-		case h.Is(Fresh):
+		case h.Is(Fresh | Elsewhere):
 			list = append(list, nil)
 		case tree:
 			list = append(list, s.Graph.Top(&h.Node))

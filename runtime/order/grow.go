@@ -31,15 +31,28 @@ const growDepthMax = 64
 // grow has the attempt hold h, which nothing that it has covers, and reports whether it does: all nodes of T down to h let it go by
 // at once. It has no entry at h. It may have waited for other attempts, behind; then it is to be looked again. Caller holds mu.
 func (a *Attempt) grow(h *Handle, mode Mode) (ok, behind bool) {
+	if a.growing { // a branch of the event, perhaps with the same actor
+		a.news.Wait()
+		return false, true
+	}
+	a.growing = true
 	a.mu.Unlock()
-	defer a.mu.Lock()
 	a.Host.scheduler.Yield()
 	ok, o, busy := a.take(h, mode)
 	for round := 0; busy && round < latchYields; round++ {
 		runtime.Gosched()
 		ok, o, busy = a.take(h, mode)
 	}
-	return ok, !ok && o.Event != nil && a.follow(o, h, mode)
+	a.mu.Lock()
+	if a.growing = false; a.parallel {
+		a.news.Broadcast()
+	}
+	if !ok && o.Event != nil {
+		a.mu.Unlock()
+		behind = a.follow(o, h, mode)
+		a.mu.Lock()
+	}
+	return ok, behind
 }
 
 // take is one try of grow; busy: another goroutine has the latch of a node. If it fails only because of attempts that may be waited for, it returns one of them.
@@ -114,18 +127,22 @@ func (a *Attempt) unordered() bool { return a.turn != 0 && a.turn < Ordered }
 // MayGoOut reports whether the attempt may go to other stores without a place there.
 func (a *Attempt) MayGoOut() bool { return !a.byTop }
 
-// GoOut has the attempt, which has entered in its own store alone, go to others without a place there. No other goroutine runs code of the event.
-func (a *Attempt) GoOut(number uint64) {
+// GoOut has the attempt, which has entered in its own store alone, go to others without a place there, first of all to store s, as soon as none of its branches
+// waits in a queue. It returns false if the attempt was cancelled before. The caller sees to it that it is called once.
+func (a *Attempt) GoOut(number uint64, s event.StoreID) bool {
 	// Invariant: what is unordered is before all that TOP has numbered.
 	assert.That(number != 0 && number < Ordered && !a.byTop && a.turn == 0, "order: event %v goes out with number %d", a.ID, number)
-	if a.across == nil {
-		a.across = &across{}
-	}
-	a.across.asked = a.Token()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.across.broken, a.across.claim = false, member{}
-	a.wide, a.turn = true, number
+	return a.AwaitNews(func() bool {
+		if a.inQueues > 0 {
+			return false
+		}
+		if a.across == nil {
+			a.across = &across{}
+		}
+		a.across.asked, a.across.broken, a.across.claim = a.Token(), false, member{}
+		a.wide, a.turn, a.places = true, number, append(a.places, s)
+		return true
+	})
 }
 
 // follow waits until o, which keeps a from holding h, has released what it has. It returns false if a was stopped before.
@@ -142,16 +159,9 @@ func (a *Attempt) follow(o lockID, h *Handle, mode Mode) bool {
 	w := Wait{Event: a.ID, Work: a.Work.String(), Target: a.Target, At: h, Wants: modeNames[lockMode(mode)], For: e.ID, ForWork: e.Work.String(), ForTarget: e.Target, Of: a.of, ForOf: e.of,
 		Why: "it is before it in the order of all stores"}
 	e.mu.Unlock()
-	a.follows(&w)
-	defer a.follows(nil)
+	a.Notify(token, func() { a.followed = append(a.followed, &w) })
+	defer a.Notify(token, func() { a.followed = slices.DeleteFunc(a.followed, func(f *Wait) bool { return f == &w }) })
 	return a.AwaitNews(func() bool { return over })
-}
-
-// follows notes what follow waits for.
-func (a *Attempt) follows(w *Wait) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.followed = w
 }
 
 // released wakes what follows the attempt, which has released what it has.
@@ -167,7 +177,13 @@ func (a *Attempt) released() {
 }
 
 // AddPlace notes that the attempt has a part in a store that it has not entered with. The next one, if there is any, has a place in the order there.
-func (a *Attempt) AddPlace(s event.StoreID) { a.places = append(a.places, s) }
+func (a *Attempt) AddPlace(s event.StoreID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !slices.Contains(a.places, s) {
+		a.places = append(a.places, s)
+	}
+}
 
 // TakeGrown returns what a part has taken beyond what it has entered with, since the last time.
 func (a *Attempt) TakeGrown() (list []Wanted) {

@@ -46,8 +46,8 @@ func (s *Host) WaitGraph(also []*Handle) (list []Wait) {
 			list = append(list, Wait{Event: a.ID, Work: a.Work.String(), Target: a.Target, At: k.h, For: k.first, Chain: true, Wants: "write", Why: "a chain keeps the actor"})
 			return
 		}
-		if a.followed != nil {
-			list = append(list, *a.followed)
+		for _, w := range a.followed {
+			list = append(list, *w)
 		}
 		for h := range a.home.Visited {
 			nodes[h] = true
@@ -97,7 +97,7 @@ func (s *Host) eachParked(f func(*Attempt)) {
 			// While an event is listed it stays the same event. The goroutine that has its mutex may be listing it, so the mutex
 			// is only tried: an event that is just being granted something is left out.
 			if a.mu.TryLock() {
-				if a.awaits != nil || a.followed != nil || a.pending > 0 || a.parallel { // else it may go on
+				if a.awaits != nil || len(a.followed) > 0 || a.pending > 0 || a.parallel { // else it may go on
 					f(a)
 				}
 				a.mu.Unlock()

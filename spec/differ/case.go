@@ -28,6 +28,11 @@ func Generated(seed uint64, profile generate.Profile) Case {
 	return k
 }
 
+// Branches returns the case of a generated program that mostly makes async calls.
+func Branches(seed uint64) Case {
+	return Case{Name: fmt.Sprintf("branches-%d", seed), Text: generate.Branches(seed), Single: true}
+}
+
 // Packages returns the source of the program.
 func (k Case) Packages() []generate.Package {
 	if k.Split == 0 {

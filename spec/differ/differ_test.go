@@ -55,11 +55,13 @@ func TestGeneratedProgramsOnAStore(t *testing.T) {
 
 // Programs on three stores do the same, though any actor of theirs may be in any of these.
 func TestGeneratedProgramsOnThreeStores(t *testing.T) {
-	compare(t, *stores, func() *differ.Comparer {
+	three := func() *differ.Comparer {
 		c := newComparer()
 		c.Stores = 3
 		return c
-	})
+	}
+	compare(t, *stores, three)
+	t.Run("branches", func(t *testing.T) { compareAll(t, *stores, three, differ.Branches) })
 }
 
 // compare compares so many programs of each profile.
@@ -69,32 +71,37 @@ func compare(t *testing.T, programs int, comparer func() *differ.Comparer) {
 			continue
 		}
 		t.Run(profile.String(), func(t *testing.T) {
-			start := time.Now()
-			var sum totals
-			for n := 0; n < programs; n += chunk {
-				var cases []differ.Case
-				for i := n; i < min(n+chunk, programs); i++ {
-					cases = append(cases, differ.Generated(*first+uint64(i), profile))
-				}
-				results, err := comparer().Compare(t.Context(), cases)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, r := range results {
-					sum.add(r)
-					if r.Kind == differ.None {
-						continue
-					}
-					if sum.failed++; *shrink && sum.failed <= 3 {
-						if r, err = comparer().Shrink(t.Context(), r); err != nil {
-							t.Error(err)
-						}
-					}
-					report(t, r)
-				}
-				t.Logf("seeds %d to %d: %s; %.1f programs/s", *first, *first+uint64(sum.programs)-1, &sum, float64(sum.programs)/time.Since(start).Seconds())
-			}
+			compareAll(t, programs, comparer, func(seed uint64) differ.Case { return differ.Generated(seed, profile) })
 		})
+	}
+}
+
+// compareAll compares so many programs of one kind.
+func compareAll(t *testing.T, programs int, comparer func() *differ.Comparer, program func(seed uint64) differ.Case) {
+	start := time.Now()
+	var sum totals
+	for n := 0; n < programs; n += chunk {
+		var cases []differ.Case
+		for i := n; i < min(n+chunk, programs); i++ {
+			cases = append(cases, program(*first+uint64(i)))
+		}
+		results, err := comparer().Compare(t.Context(), cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range results {
+			sum.add(r)
+			if r.Kind == differ.None {
+				continue
+			}
+			if sum.failed++; *shrink && sum.failed <= 3 {
+				if r, err = comparer().Shrink(t.Context(), r); err != nil {
+					t.Error(err)
+				}
+			}
+			report(t, r)
+		}
+		t.Logf("seeds %d to %d: %s; %.1f programs/s", *first, *first+uint64(sum.programs)-1, &sum, float64(sum.programs)/time.Since(start).Seconds())
 	}
 }
 

@@ -17,16 +17,16 @@ const callbacks = "./runtime/nodes -run TestCallbacksThroughFaults"
 
 // ofAcross are bugs of events over several stores.
 var ofAcross = []plant{
-	bug("what an event has written in another store is not committed there", "runtime/across/try.go",
-		"t.wrote[from] = t.wrote[from] || r.Wrote",
-		"t.wrote[from] = false",
+	bug("what an event has written in another store is not committed there", "runtime/across/thread.go",
+		"x.answered, x.wrote = true, x.wrote || r.Wrote",
+		"x.answered, x.wrote = true, false",
 		overStores),
 	bug("a part that is dropped keeps what it has written", "runtime/across/part.go",
 		"\tp.proxy.Undo()\n\tp.end(true)\n",
 		"\tp.end(true)\n",
 		overStores),
 	bug("a part releases its locks with its vote, though it has written", "runtime/across/try.go",
-		"there == All || there == Changes && t.wrote[p]",
+		"there == All || there == Changes && t.calls[p] != nil && t.calls[p].wrote",
 		"there == All",
 		overStores),
 

@@ -1,0 +1,191 @@
+package nodes_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// A till is an actor that counts. It has others count, each by an async call.
+type till struct {
+	aeonrt.Self
+	n int64
+}
+
+type tillArgs struct {
+	by  int64
+	of  []aeonrt.Ref
+	ret int64
+}
+
+func (x *tillArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.by)
+	e.Int(int64(len(x.of)))
+	for _, r := range x.of {
+		aeonrt.PutRef(e, r)
+	}
+}
+
+func (x *tillArgs) Decode(d *aeonrt.Decoder) {
+	x.by = d.Int()
+	for range d.Int() {
+		x.of = append(x.of, aeonrt.GetRef(d))
+	}
+}
+
+func (x *tillArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+func (x *tillArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+func (x *till) SaveField(w *aeonrt.Writer, _ int) { w.Row().Int(x.n) }
+
+func (x *till) LoadFields(r *aeonrt.Reader) {
+	if d := r.Row(0); d != nil {
+		x.n = d.Int()
+	}
+}
+
+var (
+	tillClass   = aeonrt.Class{Shape: aeonrt.Shape{Package: "till", Name: "Till", Fields: []aeonrt.Field{{Name: "n", Type: "int"}}}}
+	tillNew     = aeonrt.Method{Class: &tillClass, Name: "new", Signature: "()", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillAdd     = aeonrt.Method{Class: &tillClass, Name: "add", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillAll     = aeonrt.Method{Class: &tillClass, Name: "all", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillSee     = aeonrt.Method{Class: &tillClass, Name: "see", Signature: "():int", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
+	tillPackage = aeonrt.Package{Name: "till"}
+)
+
+func init() {
+	tillClass.New = func() aeonrt.Object { return new(till) }
+	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillSee}, &tillNew
+	for _, m := range append(tillClass.Methods, tillClass.Ctor) {
+		m.NewArgs = func() aeonrt.Args { return new(tillArgs) }
+	}
+	tillNew.Run = func(*aeonrt.Cx, any, aeonrt.Args) {}
+	tillAdd.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := self.(*till)
+		aeonrt.Log(cx, &x.Self, 0, &x.n)
+		x.n += args.(*tillArgs).by
+		aeonrt.Require(cx, x.n%1000 != 3, "too many")
+	}
+	tillAll.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		for _, r := range args.(*tillArgs).of {
+			f.Add(r, aeonrt.Write)
+		}
+	}
+	tillAll.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*tillArgs)
+		for _, r := range x.of {
+			aeonrt.Async(cx, r, &tillAdd, &tillArgs{by: x.by})
+		}
+		tillAdd.Run(cx, self, args)
+	}
+	tillSee.Run = func(_ *aeonrt.Cx, self any, args aeonrt.Args) { args.(*tillArgs).ret = self.(*till).n }
+	tillPackage.Classes = []*aeonrt.Class{&tillClass}
+}
+
+// tills opens a cluster of five stores, whose messages take some time, and returns tills in each, and a client of store 0.
+func tills(t *testing.T, each int, delay time.Duration, engine func() store.Engine) (c *nodes.Cluster, in [5][]aeonrt.Ref, cl *aeonrt.Client) {
+	c, err := nodes.Open(nodes.Config{
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(&tillPackage)}, Stores: 5, Partitions: 20, Spread: true, Delay: delay,
+		Open:  func(event.StoreID) (store.Engine, error) { return engine(), nil },
+		Fatal: func(err error) { panic(err) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl = c.System(0).Client()
+	for full := 0; full < len(in); {
+		r, err := cl.New(&tillClass, &tillNew, &tillArgs{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := c.System(0).Across().StoreOf(r.ID())
+		if in[s] = append(in[s], r); len(in[s]) == each {
+			full++
+		}
+	}
+	c.Settle()
+	return c, in, cl
+}
+
+// Async calls of actors in other stores cost one round trip together, however many they are, and one in a branch no less than one elsewhere.
+func TestAsyncCallsGoOutAtOnce(t *testing.T) {
+	for name, engine := range map[string]func() store.Engine{
+		"one replica":    func() store.Engine { return memengine.New() },
+		"three replicas": func() store.Engine { return replicated{memengine.New(), 20 * time.Millisecond} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, in, cl := tills(t, 3, 10*time.Millisecond, engine)
+				p := &placed{c: c, cl: cl}
+				for _, e := range []struct {
+					event    string
+					of       []aeonrt.Ref
+					messages int64
+					one      time.Duration // with one replica
+					three    time.Duration
+				}{
+					{"one other store", in[1][:1], 4, 20, 60},
+					{"two other stores", []aeonrt.Ref{in[1][0], in[2][0]}, 12, 40, 80},
+					{"four other stores", []aeonrt.Ref{in[1][0], in[2][0], in[3][0], in[4][0]}, 24, 40, 80},
+					{"two calls in each of two others", []aeonrt.Ref{in[1][0], in[1][1], in[2][0], in[2][1]}, 16, 40, 80},
+				} {
+					do := func() error { return cl.Await(in[0][0], &tillAll, &tillArgs{by: 1000, of: e.of}) }
+					for range 5 { // so often the votes with answers are wrong, or missing, before that is learned
+						if err := do(); err != nil {
+							t.Error(err)
+						}
+					}
+					messages, wait := p.costs(t, do)
+					want := e.one
+					if name == "three replicas" {
+						want = e.three
+					}
+					t.Logf("async writers, %s: %d messages, %v", e.event, messages, wait)
+					if messages != e.messages || wait != want*time.Millisecond {
+						t.Errorf("%s: %d messages, and a wait of %v; wanted %d and %v", e.event, messages, wait, e.messages, want*time.Millisecond)
+					}
+				}
+				for s, want := range [5]int64{32, 32, 24, 8, 8} {
+					args := &tillArgs{}
+					if err := cl.Await(in[s][0], &tillSee, args); err != nil || args.ret != 1000*want {
+						t.Errorf("the till in store %d has %d (%v), and not %d", s, args.ret, err, want)
+					}
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// An event that fails leaves nothing of what its async calls have done, before and behind the one that has failed, in any store.
+func TestAsyncCallsThatFailLeaveNothing(t *testing.T) {
+	c, in, cl := tills(t, 2, 0, func() store.Engine { return memengine.New() })
+	for i := range 400 {
+		var of []aeonrt.Ref
+		for s := range in {
+			of = append(of, in[s][1], in[(s+i)%len(in)][1], in[(s+i/5)%len(in)][1])
+		}
+		if err := cl.Await(in[i%len(in)][0], &tillAll, &tillArgs{by: 1, of: of}); err == nil || err.Error() != "too many" {
+			t.Fatalf("event %d: %v", i, err)
+		}
+		for s := range in {
+			for k, r := range in[s] {
+				args := &tillArgs{}
+				if err := cl.Await(r, &tillSee, args); err != nil || args.ret != 0 {
+					t.Fatalf("event %d has left %d in till %d of store %d (%v)", i, args.ret, k, s, err)
+				}
+			}
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
