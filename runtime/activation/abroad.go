@@ -3,7 +3,6 @@ package activation
 import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
-	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -201,9 +200,9 @@ func (cx *Activation) Serve(c *across.Call) *across.Reply {
 	return cx.reply(c, cx.within)
 }
 
-// within makes a call in an activation that waits for the answer to another one.
+// within makes a call in an activation that waits for the answer to another one. A call path ends here: see package callpath.
 func (cx *Activation) within(h *order.Handle, m *Method, args order.Args) (out Outcome) {
-	outer, frames, done := len(callpath.Here()), len(cx.frames), false
+	frames, done := len(cx.frames), false
 	defer func() {
 		if done {
 			return
@@ -217,9 +216,6 @@ func (cx *Activation) within(h *order.Handle, m *Method, args order.Args) (out O
 		}
 		out, _ = cx.caught(p)
 		cx.frames = cx.frames[:frames]
-		if e := out.Err; e != nil {
-			e.Path = e.Path[:max(0, len(e.Path)-outer)]
-		}
 	}()
 	if h == nil {
 		h = cx.newActor(&m.Class.Shape)

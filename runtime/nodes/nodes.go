@@ -336,7 +336,7 @@ type network struct {
 // holds.
 func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 	c, target := n.c, n.from
-	wire := m.Append(nil)
+	wire := m.Append(make([]byte, 0, 256))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := &target.own
