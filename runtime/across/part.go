@@ -164,7 +164,7 @@ func (p *Part) told(step func(commit.Name, []commit.Effect) []commit.Effect) {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.carryOut(step(p.name, nil))
+	s.carryOut(step(p.name, s.noEffects()))
 }
 
 func (p *Part) write() {

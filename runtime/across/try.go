@@ -195,7 +195,7 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 	s.mu.Lock()
 	t.noteTaken()
 	t.learn()
-	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool { return there == All || there == Changes && t.wrote[p] }, nil))
+	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool { return there == All || there == Changes && t.wrote[p] }, s.noEffects()))
 	s.mu.Unlock()
 	if !t.attempt.AwaitNews(func() bool { return t.verdict != nil }) { // though the verdict may have come meanwhile
 		s.mu.Lock()
@@ -207,7 +207,9 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 		}
 	}
 	// Invariant: an attempt that cannot be withdrawn any more has a verdict.
-	assert.That(t.verdict != nil, "across: %v is being decided, and has no verdict", t.name)
+	if t.verdict == nil {
+		assert.Unreachable("across: %v is being decided, and has no verdict", t.name)
+	}
 	return t.verdict
 }
 
@@ -237,5 +239,5 @@ func (t *Try) Leave() {
 func (s *Store) Decided(name commit.Name) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.carryOut(s.home.Decided(name, nil))
+	s.carryOut(s.home.Decided(name, s.noEffects()))
 }

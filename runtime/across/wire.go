@@ -3,6 +3,7 @@ package across
 import (
 	"fmt"
 	"math/bits"
+	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -134,14 +135,19 @@ func (m *Message) Append(b []byte) []byte {
 	return e.Data()
 }
 
+var decoders = sync.Pool{New: func() any { return new(codec.Decoder) }}
+
 // ReadMessage reads what Append has appended. b may be hostile: what is allocated is a small multiple of its length, and nothing of m is part of b. The
 // error wraps codec.ErrCorrupt.
 func ReadMessage(b []byte) (*Message, error) {
-	var d codec.Decoder
+	d := decoders.Get().(*codec.Decoder)
+	defer decoders.Put(d)
 	d.Part(b, nil)
 	m := &Message{}
-	m.get(&d)
-	if err := d.Close(); err != nil {
+	m.get(d)
+	err := d.Close()
+	d.Part(nil, nil)
+	if err != nil {
 		return nil, fmt.Errorf("a message of another store cannot be read: %w", err)
 	}
 	return m, nil

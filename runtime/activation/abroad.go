@@ -102,7 +102,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if w == nil || w.Part == nil && !w.Try.Reach(s.Across.StoreOf(target)) {
 		cx.missing(target, m)
 	}
-	c := &across.Call{Target: target, Method: m.Path(), Run: cx.moving(), Strict: w.Strict}
+	c := &across.Call{Target: target, Method: s.PathOf(m), Run: cx.moving(), Strict: w.Strict}
 	if args != nil {
 		c.Args = codec.AppendArgs(nil, new(codec.Encoder), args)
 	}

@@ -91,24 +91,41 @@ func Named(in Namer, c *Class, name string) order.Ref {
 	return order.RefOf(s.Host.Named(&c.Shape, name))
 }
 
-// Methods returns methods by the names that other stores have for them: those of classes, and more, which have no class.
-func Methods(classes []*Class, more ...*Method) map[string]*Method {
+// Methods are methods and the names that other stores have for them.
+type Methods struct {
+	named map[string]*Method
+	paths map[*Method]string
+}
+
+// MethodsOf returns the methods of classes, and more, which have no class.
+func MethodsOf(classes []*Class, more ...*Method) Methods {
 	list := append([]*Method{&MethodDelete, &methodReach}, more...)
 	for _, c := range classes {
 		list = append(append(list, c.Methods...), c.Ctor)
 	}
-	methods := make(map[string]*Method)
+	methods := Methods{make(map[string]*Method), make(map[*Method]string)}
 	for _, m := range list {
 		if m != nil {
-			methods[m.Path()] = m
+			p := m.Path()
+			methods.named[p], methods.paths[m] = m, p
 		}
 	}
 	return methods
 }
 
+// PathOf is Method.Path, made once.
+func (s *System) PathOf(m *Method) string {
+	if p, ok := s.Methods.paths[m]; ok {
+		return p
+	}
+	return m.Path()
+}
+
 // Method returns the method that path has named.
 func (s *System) Method(path string) *Method {
-	m := s.Methods[path]
-	assert.That(m != nil, "activation: there is no method %s", path)
+	m := s.Methods.named[path]
+	if m == nil {
+		assert.Unreachable("activation: there is no method %s", path)
+	}
 	return m
 }

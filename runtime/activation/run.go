@@ -35,7 +35,7 @@ type System struct {
 	// Systems among several only.
 	Across     *across.Store
 	Spread     bool                                                // new actors go to any partition
-	Methods    map[string]*Method                                  // as other stores name them
+	Methods    Methods                                             // as other stores name them
 	References any                                                 // resolves those in arguments and results; see package codec
 	ReadLine   func(*across.Line) (Receiver, Callback, order.Args) // the callback that a line describes
 }

@@ -56,7 +56,7 @@ func (s *System) openAcross(cfg *Across) {
 	s.across = across.Open(across.Config{Store: cfg.Store, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
 		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler})
 	s.host.Join(s.across)
-	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.Methods(s.cfg.Classes, &methodFire), s, s.readCallback
+	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readCallback
 }
 
 // Across returns what the system is among several stores, nil if it has the only one.
@@ -168,7 +168,7 @@ type local struct{ s *System }
 // Method implements across.Local.
 func (l local) Method(a *order.Attempt) (string, event.Chain) {
 	ev := (*Event)(unsafe.Pointer(a)) // its first field
-	return ev.method.Path(), ev.chainOf()
+	return ev.sys.code.PathOf(ev.method), ev.chainOf()
 }
 
 // chainOf returns the chain that the event is a step of, or would begin.
@@ -373,12 +373,14 @@ func (s *System) named(c *order.Shape, name string) *order.Handle {
 }
 
 // Forget implements across.Local.
-func (l local) Forget(name commit.Name) {
+func (l local) Forget(names []commit.Name) {
 	w := row.Writer{Store: l.s.durable.Store}
-	w.Key = row.AppendDecisionKey(nil, l.s.doubts, name.Event, name.Number)
-	w.Delete()
+	for _, n := range names {
+		w.Key = row.AppendDecisionKey(w.Key[:0], l.s.doubts, n.Event, n.Number)
+		w.Delete()
+	}
 	l.s.durable.Journal.Append(w.Take())
-	l.s.decided(-1)
+	l.s.decided(-len(names))
 }
 
 // decided notes that there are n more decisions that other stores have to carry out.

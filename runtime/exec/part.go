@@ -85,7 +85,7 @@ func (x *proxy) write() error {
 		x.over = ev.sys.dying.Add(ev.Deletes)
 	}
 	d.ReserveIDs(&ev.Attempt)
-	w := row.Writer{Store: d.Store}
+	w := row.Writer{Store: d.Store, Key: make([]byte, 0, 64), Row: make([]byte, 0, 256)}
 	ev.doubtKey(&w)
 	w.Begin()
 	w.Row = x.prepared().Append(w.Row)
@@ -138,9 +138,13 @@ func (x *proxy) Apply() (durable func() bool) {
 	_ = w.Take() // the recording
 	w.Into(d.Store.NewBatch())
 	err := store.PlayBack(x.changes, w.Batch())
-	assert.That(err == nil, "exec: %v: %v", ev.Wide.Part.Name(), err)
+	if err != nil {
+		assert.Unreachable("exec: %v: %v", ev.Wide.Part.Name(), err)
+	}
 	next, err := ev.commitPrepared(ev.kind())
-	assert.That(err == nil, "exec: %v has committed, and cannot be carried out here: %v", ev.Wide.Part.Name(), err)
+	if err != nil {
+		assert.Unreachable("exec: %v has committed, and cannot be carried out here: %v", ev.Wide.Part.Name(), err)
+	}
 	pos := ev.maxPos
 	if x.restored {
 		x.reread(pos)
