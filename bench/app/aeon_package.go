@@ -205,6 +205,320 @@ var methodCounterNew = aeonrt.Method{
 	},
 }
 
+// RelayRef refers to an actor of class Relay; the zero value is null.
+type RelayRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r RelayRef) Compare(other RelayRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callAdd calls add as a part of the current event.
+func (r RelayRef) callAdd(cx *aeonrt.Cx, to CounterRef, n int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Relay](cx, r.Ref, &methodRelayAdd)
+	if !ok { // the actor is on another host
+		args := relayAddArgs{to: to, n: n}
+		aeonrt.CallRemote(cx, r.Ref, &methodRelayAdd, &args)
+		return args.ret
+	}
+	ret = self.add(cx, to, n)
+	cx.Leave()
+	return ret
+}
+
+// Add runs add as an event and waits for its result.
+func (r RelayRef) Add(cl *aeonrt.Client, to CounterRef, n int64) (ret int64, err error) {
+	args := &relayAddArgs{to: to, n: n}
+	err = cl.Await(r.Ref, &methodRelayAdd, args)
+	return args.ret, err
+}
+
+// AddEvent issues add as an event.
+func (r RelayRef) AddEvent(cl *aeonrt.Client, to CounterRef, n int64) aeonrt.Pending[int64] {
+	args := &relayAddArgs{to: to, n: n}
+	return aeonrt.Issue(cl, r.Ref, &methodRelayAdd, args, func() int64 { return args.ret })
+}
+
+// relayAddArgs holds the arguments and the result of one call of Relay.add.
+type relayAddArgs struct {
+	to  CounterRef
+	n   int64
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *relayAddArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.to.Ref)
+	e.Int(x.n)
+}
+
+// Decode reads the arguments.
+func (x *relayAddArgs) Decode(d *aeonrt.Decoder) {
+	x.to = CounterRef{aeonrt.GetRef(d)}
+	x.n = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *relayAddArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *relayAddArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callRead calls read as a part of the current event.
+func (r RelayRef) callRead(cx *aeonrt.Cx, of CounterRef) (ret int64) {
+	self, ok := aeonrt.Enter[*Relay](cx, r.Ref, &methodRelayRead)
+	if !ok { // the actor is on another host
+		args := relayReadArgs{of: of}
+		aeonrt.CallRemote(cx, r.Ref, &methodRelayRead, &args)
+		return args.ret
+	}
+	ret = self.read(cx, of)
+	cx.Leave()
+	return ret
+}
+
+// Read runs read as an event and waits for its result.
+func (r RelayRef) Read(cl *aeonrt.Client, of CounterRef) (ret int64, err error) {
+	args := &relayReadArgs{of: of}
+	err = cl.Await(r.Ref, &methodRelayRead, args)
+	return args.ret, err
+}
+
+// ReadEvent issues read as an event.
+func (r RelayRef) ReadEvent(cl *aeonrt.Client, of CounterRef) aeonrt.Pending[int64] {
+	args := &relayReadArgs{of: of}
+	return aeonrt.Issue(cl, r.Ref, &methodRelayRead, args, func() int64 { return args.ret })
+}
+
+// relayReadArgs holds the arguments and the result of one call of Relay.read.
+type relayReadArgs struct {
+	of  CounterRef
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *relayReadArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.of.Ref)
+}
+
+// Decode reads the arguments.
+func (x *relayReadArgs) Decode(d *aeonrt.Decoder) {
+	x.of = CounterRef{aeonrt.GetRef(d)}
+}
+
+// EncodeResult writes the result.
+func (x *relayReadArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *relayReadArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonCreateRelay makes a new actor as a part of the current event.
+func AeonCreateRelay(cx *aeonrt.Cx) RelayRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return RelayRef{aeonrt.CreateRemote(cx, &AeonClassRelay, &relayNewArgs{})}
+	}
+	self := aeonrt.New[*Relay](cx, &AeonClassRelay)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return RelayRef{self.Ref()}
+}
+
+// NewRelay makes a new actor in an event of its own.
+func NewRelay(cl *aeonrt.Client) (RelayRef, error) {
+	ref, err := cl.New(&AeonClassRelay, &methodRelayNew, &relayNewArgs{})
+	return RelayRef{ref}, err
+}
+
+// relayNewArgs holds the arguments and the result of one call of Relay.Relay.
+type relayNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *relayNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *relayNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// SaveField writes one field, by number.
+func (self *Relay) SaveField(w *aeonrt.Writer, field int) {
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Relay) LoadFields(r *aeonrt.Reader) {
+}
+
+var AeonClassRelay = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Relay",
+}, Doc: "Relay passes calls on to a counter, which may be on another node."}
+
+var methodRelayAdd = aeonrt.Method{
+	Class:     &AeonClassRelay,
+	Name:      "add",
+	Signature: "(actor app.Counter,int):int",
+	Params:    []string{"to", "n"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassCounter.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodRelayRead = aeonrt.Method{
+	Class:     &AeonClassRelay,
+	Name:      "read",
+	Signature: "(actor app.Counter):int",
+	Params:    []string{"of"},
+	Index:     1,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassCounter.Shape, Mode: aeonrt.Read}},
+	},
+}
+
+var methodRelayNew = aeonrt.Method{
+	Class: &AeonClassRelay,
+	Name:  "Relay",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+// MintRef refers to an actor of class Mint; the zero value is null.
+type MintRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r MintRef) Compare(other MintRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callMake calls make as a part of the current event.
+func (r MintRef) callMake(cx *aeonrt.Cx, count int64, balance int64) (ret aeonrt.Vector[AccountRef]) {
+	self, ok := aeonrt.Enter[*Mint](cx, r.Ref, &methodMintMake)
+	if !ok { // the actor is on another host
+		args := mintMakeArgs{count: count, balance: balance}
+		aeonrt.CallRemote(cx, r.Ref, &methodMintMake, &args)
+		return args.ret
+	}
+	ret = self.make(cx, count, balance)
+	cx.Leave()
+	return ret
+}
+
+// Make runs make as an event and waits for its result.
+func (r MintRef) Make(cl *aeonrt.Client, count int64, balance int64) (ret aeonrt.Vector[AccountRef], err error) {
+	args := &mintMakeArgs{count: count, balance: balance}
+	err = cl.Await(r.Ref, &methodMintMake, args)
+	return args.ret, err
+}
+
+// MakeEvent issues make as an event.
+func (r MintRef) MakeEvent(cl *aeonrt.Client, count int64, balance int64) aeonrt.Pending[aeonrt.Vector[AccountRef]] {
+	args := &mintMakeArgs{count: count, balance: balance}
+	return aeonrt.Issue(cl, r.Ref, &methodMintMake, args, func() aeonrt.Vector[AccountRef] { return args.ret.Share() })
+}
+
+// mintMakeArgs holds the arguments and the result of one call of Mint.make.
+type mintMakeArgs struct {
+	count   int64
+	balance int64
+	ret     aeonrt.Vector[AccountRef]
+}
+
+// Encode writes the arguments.
+func (x *mintMakeArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.count)
+	e.Int(x.balance)
+}
+
+// Decode reads the arguments.
+func (x *mintMakeArgs) Decode(d *aeonrt.Decoder) {
+	x.count = d.Int()
+	x.balance = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *mintMakeArgs) EncodeResult(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.ret, func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// DecodeResult reads the result.
+func (x *mintMakeArgs) DecodeResult(d *aeonrt.Decoder) {
+	x.ret = aeonrt.GetVector(d, func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} })
+}
+
+// AeonCreateMint makes a new actor as a part of the current event.
+func AeonCreateMint(cx *aeonrt.Cx) MintRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return MintRef{aeonrt.CreateRemote(cx, &AeonClassMint, &mintNewArgs{})}
+	}
+	self := aeonrt.New[*Mint](cx, &AeonClassMint)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return MintRef{self.Ref()}
+}
+
+// NewMint makes a new actor in an event of its own.
+func NewMint(cl *aeonrt.Client) (MintRef, error) {
+	ref, err := cl.New(&AeonClassMint, &methodMintNew, &mintNewArgs{})
+	return MintRef{ref}, err
+}
+
+// mintNewArgs holds the arguments and the result of one call of Mint.Mint.
+type mintNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *mintNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *mintNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// SaveField writes one field, by number.
+func (self *Mint) SaveField(w *aeonrt.Writer, field int) {
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Mint) LoadFields(r *aeonrt.Reader) {
+}
+
+var AeonClassMint = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Mint",
+}, Doc: "Mint makes accounts that have no owner, where it is itself."}
+
+var methodMintMake = aeonrt.Method{
+	Class:     &AeonClassMint,
+	Name:      "make",
+	Signature: "(int,int):vector<actor app.Account>",
+	Params:    []string{"count", "balance"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodMintNew = aeonrt.Method{
+	Class: &AeonClassMint,
+	Name:  "Mint",
+	Index: 1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 // AccountRef refers to an actor of class Account; the zero value is null.
 type AccountRef struct{ aeonrt.Ref }
 
@@ -1754,6 +2068,45 @@ func init() {
 	methodCounterNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Counter).construct(cx)
 	}
+	AeonClassRelay.New = func() aeonrt.Object { return new(Relay) }
+	AeonClassRelay.Methods = []*aeonrt.Method{&methodRelayAdd, &methodRelayRead}
+	AeonClassRelay.Ctor = &methodRelayNew
+	AeonClassRelay.Construct = &methodRelayNew
+	methodRelayAdd.NewArgs = func() aeonrt.Args { return new(relayAddArgs) }
+	methodRelayAdd.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*relayAddArgs)
+		x.ret = self.(*Relay).add(cx, x.to, x.n)
+	}
+	methodRelayAdd.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*relayAddArgs)
+		f.Add(x.to.Ref, aeonrt.Write)
+	}
+	methodRelayRead.NewArgs = func() aeonrt.Args { return new(relayReadArgs) }
+	methodRelayRead.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*relayReadArgs)
+		x.ret = self.(*Relay).read(cx, x.of)
+	}
+	methodRelayRead.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*relayReadArgs)
+		f.Add(x.of.Ref, aeonrt.Read)
+	}
+	methodRelayNew.NewArgs = func() aeonrt.Args { return new(relayNewArgs) }
+	methodRelayNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Relay).construct(cx)
+	}
+	AeonClassMint.New = func() aeonrt.Object { return new(Mint) }
+	AeonClassMint.Methods = []*aeonrt.Method{&methodMintMake}
+	AeonClassMint.Ctor = &methodMintNew
+	AeonClassMint.Construct = &methodMintNew
+	methodMintMake.NewArgs = func() aeonrt.Args { return new(mintMakeArgs) }
+	methodMintMake.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*mintMakeArgs)
+		x.ret = self.(*Mint).make(cx, x.count, x.balance)
+	}
+	methodMintNew.NewArgs = func() aeonrt.Args { return new(mintNewArgs) }
+	methodMintNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Mint).construct(cx)
+	}
 	AeonClassAccount.New = func() aeonrt.Object { return new(Account) }
 	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountBalanceNow, &methodAccountDeposit, &methodAccountWithdraw, &methodAccountPayTo}
 	AeonClassAccount.Ctor = &methodAccountNew
@@ -1918,6 +2271,6 @@ func init() {
 	methodIndexNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Index).construct(cx)
 	}
-	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex}
+	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassRelay, &AeonClassMint, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex}
 	AeonPackage.ClientClasses = []*aeonrt.ClientClass{&classCaller}
 }

@@ -33,6 +33,41 @@ func (self *Counter) setTotal(cx *aeonrt.Cx, v int64) {
 	self.total = v
 }
 
+// Relay passes calls on to a counter, which may be on another node.
+type Relay struct {
+	aeonrt.Self
+}
+
+// construct is the constructor of Relay. It runs on a fresh actor: what it writes needs no undo.
+func (self *Relay) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Relay) add(cx *aeonrt.Cx, to CounterRef, n int64) int64 {
+	return to.callAdd(cx, n)
+}
+
+func (self *Relay) read(cx *aeonrt.Cx, of CounterRef) int64 {
+	return of.callRead(cx)
+}
+
+// Mint makes accounts that have no owner, where it is itself.
+type Mint struct {
+	aeonrt.Self
+}
+
+// construct is the constructor of Mint. It runs on a fresh actor: what it writes needs no undo.
+func (self *Mint) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Mint) make(cx *aeonrt.Cx, count int64, balance int64) aeonrt.Vector[AccountRef] {
+	made := aeonrt.Vector[AccountRef]{}
+	for i := int64(0); i < count; i++ {
+		cx.Spend()
+		aeonrt.Push(&made, AeonCreateAccount(cx, balance))
+	}
+	return made
+}
+
 // Account can be owned by a Bank, or has no owner.
 type Account struct {
 	aeonrt.Self
