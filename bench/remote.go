@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/aeon-lang/aeon/bench/load"
 	"github.com/aeon-lang/aeon/bench/peers"
@@ -11,80 +12,128 @@ import (
 
 // parts are what this program is when it is run again: the other node.
 var parts = map[string]server.Part{
-	remote.EchoPart: remote.ServeEcho, remote.MemoryPart: remote.ServeMemory, remote.DiskPart: remote.ServeDisk,
+	remote.EchoPart: remote.ServeEcho, remote.MemoryPart: remote.ServeMemory, remote.DiskPart: remote.ServeDisk, remote.CommitPart: remote.ServeCommit,
 	peers.GRPCPart: peers.ServeGRPC, peers.ProtoPart: peers.ServeProto,
 }
 
-// callBytes is about as much as one message of an event with one remote call has.
-const callBytes = 60
+// remoteActors is how many counters are called.
+const remoteActors = 1000
 
 // remoteRows are events over two nodes, which are two processes on one machine.
 func remoteRows() []row {
-	return []row{
+	echo := func(callers int) pairing {
+		return func(dir string, peer remote.Peer) (load.System, error) { return remote.Echo(dir, peer, callers) }
+	}
+	stream := func(_ string, peer remote.Peer) (load.System, error) {
+		return peers.GRPCStreams(peer.Address(), remote.MessageLen)
+	}
+	unary := func(_ string, peer remote.Peer) (load.System, error) {
+		return peers.GRPCUnary(peer.Address(), remote.MessageLen)
+	}
+	ask := func(_ string, peer remote.Peer) (load.System, error) { return peers.ProtoRemoteAsk(peer.Address()) }
+	calls := func(write bool) pairing {
+		return func(dir string, peer remote.Peer) (load.System, error) {
+			return remote.Calls(dir, peer, remoteActors, write)
+		}
+	}
+	all := []row{
 		{title: "remote call, 1 client", goal: "time <= 1.5 x the round trip", callers: 1, timed: true,
 			contenders: func(p *place) []contender {
 				return []contender{
-					{"a message there and back (limit)", p.nodes(remote.EchoPart, func(dir, peer string) (load.System, error) { return remote.Echo(dir, peer, 1, callBytes) })},
-					{"a stream of grpc-go, not encrypted", p.beside(peers.GRPCPart, func(peer string) (load.System, error) { return peers.GRPCStreams(peer, callBytes) })},
-					{"aeon, an event that reads", p.nodes(remote.MemoryPart, func(dir, peer string) (load.System, error) { return remote.Calls(dir, peer, 1000, false) })},
-					{"aeon, an event that writes", p.nodes(remote.MemoryPart, func(dir, peer string) (load.System, error) { return remote.Calls(dir, peer, 1000, true) })},
+					{"a message there and back (limit)", p.nodes(remote.EchoPart, echo(1))},
+					{"a stream of grpc-go, not encrypted", p.beside(peers.GRPCPart, stream)},
+					{"aeon, an event that reads", p.nodes(remote.MemoryPart, calls(false))},
+					{"aeon, an event that writes", p.nodes(remote.MemoryPart, calls(true))},
 				}
 			}},
 		{title: "remote call, 64 clients", goal: "rate >= protoactor-go's asks", callers: 64, timed: true,
 			contenders: func(p *place) []contender {
 				return []contender{
-					{"protoactor-go ask", p.beside(peers.ProtoPart, peers.ProtoRemoteAsk)},
-					{"a message there and back (limit)", p.nodes(remote.EchoPart, func(dir, peer string) (load.System, error) { return remote.Echo(dir, peer, 64, callBytes) })},
-					{"streams of grpc-go, not encrypted", p.beside(peers.GRPCPart, func(peer string) (load.System, error) { return peers.GRPCStreams(peer, callBytes) })},
-					{"unary calls of grpc-go, not encrypted", p.beside(peers.GRPCPart, func(peer string) (load.System, error) { return peers.GRPCUnary(peer, callBytes) })},
-					{"aeon, events that read", p.nodes(remote.MemoryPart, func(dir, peer string) (load.System, error) { return remote.Calls(dir, peer, 1000, false) })},
-					{"aeon, events that write", p.nodes(remote.MemoryPart, func(dir, peer string) (load.System, error) { return remote.Calls(dir, peer, 1000, true) })},
+					{"protoactor-go ask", p.beside(peers.ProtoPart, ask)},
+					{"a message there and back (limit)", p.nodes(remote.EchoPart, echo(64))},
+					{"streams of grpc-go, not encrypted", p.beside(peers.GRPCPart, stream)},
+					{"unary calls of grpc-go, not encrypted", p.beside(peers.GRPCPart, unary)},
+					{"aeon, events that read", p.nodes(remote.MemoryPart, calls(false))},
+					{"aeon, events that write", p.nodes(remote.MemoryPart, calls(true))},
 				}
 			}},
 	}
+	for _, callers := range []int{1, 64, 256} {
+		all = append(all, row{title: fmt.Sprintf("durable transfer between two nodes, %d clients", callers), goal: "rate >= 5 000 a core, so cpu <= 200 us", callers: callers, durable: true,
+			contenders: func(p *place) []contender {
+				return []contender{
+					{"two-phase commit by hand (limit)", p.nodes(remote.CommitPart, func(dir string, peer remote.Peer) (load.System, error) {
+						return remote.TwoPhaseCommit(dir, peer, callers)
+					})},
+					{"aeon, accounts of two nodes", p.nodes(remote.DiskPart, remote.Transfers)},
+				}
+			}})
+	}
+	return all
 }
 
-// beside opens a system that needs another process, which is a part of this program.
-func (p *place) beside(part string, open func(peer string) (load.System, error)) func() (load.System, error) {
-	return p.inFolder(func(dir string) (load.System, error) { return p.with(part, dir, open) })
+// pairing opens a system beside another process. dir is for both.
+type pairing func(dir string, peer remote.Peer) (load.System, error)
+
+// beside opens a system beside a part of this program.
+func (p *place) beside(part string, open pairing) func() (load.System, error) {
+	return p.inFolder(func(dir string) (load.System, error) { return p.with(part, dir, dir, open) })
 }
 
 // nodes opens a system of two nodes, of which the far one is a part of this program.
-func (p *place) nodes(part string, open func(dir, peer string) (load.System, error)) func() (load.System, error) {
+func (p *place) nodes(part string, open pairing) func() (load.System, error) {
 	return p.inFolder(func(dir string) (load.System, error) {
 		if err := remote.Form(dir); err != nil {
 			return load.System{}, err
 		}
-		return p.with(part, remote.FarDir(dir), func(peer string) (load.System, error) { return open(dir, peer) })
+		return p.with(part, remote.FarDir(dir), dir, open)
 	})
 }
 
-// with opens a system beside a part of this program, which it ends with the system.
-func (p *place) with(part, dir string, open func(peer string) (load.System, error)) (load.System, error) {
-	other, err := p.startPart(part, dir)
-	if err != nil {
+// other is a part of this program in another process. It implements remote.Peer.
+type other struct {
+	p         *place
+	part, dir string
+	server    *server.Server
+	past      time.Duration // that processes before have used
+}
+
+func (o *other) Address() string    { return o.server.Socket }
+func (o *other) CPU() time.Duration { return o.past + o.server.CPU() }
+
+// start starts a process.
+func (o *other) start() (err error) {
+	profile := ""
+	if o.p.profile != "" {
+		o.p.made++
+		profile = fmt.Sprintf("%s.%s.%d", o.p.profile, o.part, o.p.made)
+	}
+	o.server, err = server.Again(o.part, o.dir, profile)
+	return err
+}
+
+func (o *other) Restart() error {
+	o.past = o.CPU()
+	o.server.Stop()
+	return o.start()
+}
+
+// with opens a system beside a part of this program that serves in dir, which ends with the system.
+func (p *place) with(part, dir, of string, open pairing) (load.System, error) {
+	o := &other{p: p, part: part, dir: dir}
+	if err := o.start(); err != nil {
 		return load.System{}, fmt.Errorf("%s: %w", part, err)
 	}
-	s, err := open(other.Socket)
+	s, err := open(of, o)
 	if err != nil {
-		other.Stop()
+		o.server.Stop()
 		return load.System{}, err
 	}
-	s.CPU = other.CPU
+	s.CPU = o.CPU
 	end := s.Close
 	s.Close = func() {
 		end()
-		other.Stop()
+		o.server.Stop()
 	}
 	return s, nil
-}
-
-// startPart starts a part of this program.
-func (p *place) startPart(part, dir string) (*server.Server, error) {
-	profile := ""
-	if p.profile != "" {
-		p.made++
-		profile = fmt.Sprintf("%s.%s.%d", p.profile, part, p.made)
-	}
-	return server.Again(part, dir, profile)
 }

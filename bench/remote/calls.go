@@ -27,7 +27,7 @@ func openNear(dir, peer string, onDisk bool) (*node, error) {
 
 // named returns the i-th actor of a class that the store of a node has.
 func (n *node) named(class *aeonrt.Class, of event.NodeID, i int) aeonrt.Ref {
-	cl := n.Client()
+	cl := n.System.Client()
 	for k := 0; ; k++ {
 		name := fmt.Sprintf("%d-%d", i, k)
 		if ref := aeonrt.Named(cl, class, name); storeOf(ref.ID().Birth) == event.StoreID(of-1) {
@@ -38,8 +38,8 @@ func (n *node) named(class *aeonrt.Class, of event.NodeID, i int) aeonrt.Ref {
 
 // Calls measures events with one remote call: an actor of this node passes a call on to a counter of the other node, uniform over counters. write has
 // the counter added to, and else it is read.
-func Calls(dir, peer string, counters int, write bool) (load.System, error) {
-	n, err := openNear(dir, peer, false)
+func Calls(dir string, peer Peer, counters int, write bool) (load.System, error) {
+	n, err := openNear(dir, peer.Address(), false)
 	if err != nil {
 		return load.System{}, err
 	}
@@ -50,7 +50,7 @@ func Calls(dir, peer string, counters int, write bool) (load.System, error) {
 	var added atomic.Int64
 	return load.System{
 		NewClient: func(i, _ int) load.Client {
-			cl := n.Client()
+			cl := n.System.Client()
 			relay := app.RelayRef{Ref: n.named(&app.AeonClassRelay, near, i)}
 			if !write {
 				return func(r *rand.Rand) error {
@@ -67,7 +67,7 @@ func Calls(dir, peer string, counters int, write bool) (load.System, error) {
 		Check: func() error {
 			var sum int64
 			for _, c := range all {
-				n, err := c.Read(n.Client())
+				n, err := c.Read(n.System.Client())
 				if err != nil {
 					return err
 				}
@@ -85,7 +85,7 @@ func Calls(dir, peer string, counters int, write bool) (load.System, error) {
 
 // notes says what the session between the nodes has carried.
 func (n *node) notes() []string {
-	events := float64(n.Stats().Commits)
+	events := float64(n.System.Stats().Commits)
 	for _, m := range n.line.Metrics() {
 		return []string{fmt.Sprintf("%.2f messages sent and %.2f received per event, %.0f and %.0f bytes each; %.2f messages a frame",
 			float64(m.Sent)/events, float64(m.Received)/events, float64(m.BytesSent)/float64(m.Sent), float64(m.BytesReceived)/float64(m.Received),

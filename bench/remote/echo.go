@@ -42,27 +42,46 @@ func (a answers) Message(_ event.NodeID, m []byte) {
 	a.waiting[binary.LittleEndian.Uint32(m)] <- struct{}{}
 }
 
+// MessageLen is about as long as a message of an event with one remote call.
+const MessageLen = 60
+
+// message returns one of a client, of a kind, about an actor or a row.
+func message(client int, kind byte, key uint64) []byte {
+	m := make([]byte, MessageLen)
+	binary.LittleEndian.PutUint32(m, uint32(client))
+	m[4] = kind
+	binary.LittleEndian.PutUint64(m[5:], key)
+	return m
+}
+
 var errSession = errors.New("the session between the nodes has ended")
 
-// Echo measures round trips of messages of a size by a session of two nodes: dir has their identities, and the other one serves at peer.
-func Echo(dir, peer string, clients, size int) (load.System, error) {
-	a := answers{make([]chan struct{}, clients)}
+// openAnswers opens the near end of a session with the node at peer; dir has the identities of both.
+func openAnswers(dir, peer string, clients int) (a answers, l *line, err error) {
+	a.waiting = make([]chan struct{}, clients)
 	for i := range a.waiting {
 		a.waiting[i] = make(chan struct{}, 1)
 	}
-	l, err := open(filepath.Join(dir, nearDir), peer, func(*line) listener { return a })
+	l, err = open(filepath.Join(dir, nearDir), peer, func(*line) listener { return a })
 	if err != nil {
-		return load.System{}, err
+		return a, nil, err
 	}
 	if err := l.await(); err != nil {
-		return load.System{}, errors.Join(err, l.close())
+		return a, nil, errors.Join(err, l.close())
+	}
+	return a, l, nil
+}
+
+// Echo measures round trips of messages by a session of two nodes.
+func Echo(dir string, peer Peer, clients int) (load.System, error) {
+	a, l, err := openAnswers(dir, peer.Address(), clients)
+	if err != nil {
+		return load.System{}, err
 	}
 	return load.System{
 		NewClient: func(i, _ int) load.Client {
 			return func(*rand.Rand) error {
-				m := make([]byte, size)
-				binary.LittleEndian.PutUint32(m, uint32(i))
-				if !l.Send(far, m) {
+				if !l.Send(far, message(i, 0, 0)) {
 					return errSession
 				}
 				<-a.waiting[i]

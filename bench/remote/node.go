@@ -12,6 +12,7 @@ import (
 	"github.com/aeon-lang/aeon/cluster/link"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
@@ -39,9 +40,6 @@ func serve(dir string, onDisk bool) (address string, close func() error, err err
 	return n.line.port.Addr().String(), n.close, nil
 }
 
-// program is the name under which stores keep the state.
-const program = "bench"
-
 // stores is how many there are: node n leads store n-1, so that what orders events over both stores is near.
 const stores = 2
 
@@ -52,8 +50,7 @@ type node struct {
 	line  *line
 	links *link.Links
 	local *link.Local
-	store *store.Store
-	*aeonrt.System
+	*aeonrt.Led
 }
 
 // linked is a listener that has sessions between stores.
@@ -87,23 +84,17 @@ func openNode(dir, peer string, onDisk bool) (_ *node, err error) {
 	if err != nil {
 		return n, err
 	}
-	silent := slog.New(slog.DiscardHandler)
+	c := aeonrt.ClusterConfig{Package: &app.AeonPackage, State: settings.State{Durability: store.Sync()}, Clock: n.line.clock, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard}
 	var engine store.Engine = memengine.New()
 	if onDisk {
-		if engine, err = pebbledb.Open(filepath.Join(dir, "store"), store.EngineOptions{Program: program, Log: silent}); err != nil {
+		if engine, err = pebbledb.Open(filepath.Join(dir, "store"), c.StateOptions()); err != nil {
 			return n, err
 		}
 	}
 	number := event.StoreID(id - 1)
-	if n.store, err = store.Open(engine, store.Options{Program: program, Number: number, Durability: store.Sync(), Log: silent}); err != nil {
-		return n, errors.Join(err, engine.Close())
-	}
 	n.local = n.links.Open(number, term)
-	n.System, err = aeonrt.Recover(aeonrt.Config{
-		Store: n.store, Classes: app.AeonPackage.Classes, ClientClasses: app.AeonPackage.ClientClasses, Clock: n.line.clock, Log: silent, Stdout: io.Discard,
-		Across: &aeonrt.Across{Store: number, Of: storeOf, Network: n.local},
-	})
-	if err != nil {
+	among := &aeonrt.Across{Store: number, Of: storeOf, Network: n.local}
+	if n.Led, err = c.Recover(id, engine, number, among, func(error) {}); err != nil {
 		return n, err
 	}
 	n.local.Ready(n.System.Across())
@@ -133,12 +124,8 @@ func (n *node) close() error {
 		n.local.Close()
 	}
 	var err error
-	if n.System != nil {
-		n.System.Abandon()
-		n.System.Close()
-	}
-	if n.store != nil {
-		err = n.store.Close()
+	if n.Led != nil {
+		err = n.Led.Close()
 	}
 	if n.line != nil {
 		err = errors.Join(err, n.line.close())
