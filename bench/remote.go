@@ -12,7 +12,7 @@ import (
 
 // parts are what this program is when it is run again: the other node.
 var parts = map[string]server.Part{
-	remote.EchoPart: remote.ServeEcho, remote.MemoryPart: remote.ServeMemory, remote.DiskPart: remote.ServeDisk, remote.CommitPart: remote.ServeCommit,
+	remote.EchoPart: remote.ServeEcho, remote.MemoryPart: remote.ServeMemory, remote.DiskPart: remote.ServeDisk, remote.CommitPart: remote.ServeCommit, remote.LockPart: remote.ServeLocks,
 	peers.GRPCPart: peers.ServeGRPC, peers.ProtoPart: peers.ServeProto,
 }
 
@@ -59,7 +59,7 @@ func remoteRows() []row {
 			}},
 	}
 	for _, callers := range []int{1, 64, 256} {
-		all = append(all, row{title: fmt.Sprintf("durable transfer between two nodes, %d clients", callers), goal: "rate >= 5 000 a core, so cpu <= 200 us", callers: callers, durable: true,
+		all = append(all, row{title: "durable transfer between two nodes, " + clients(callers), goal: "rate >= 5 000 a core, so cpu <= 200 us", callers: callers, durable: true,
 			contenders: func(p *place) []contender {
 				return []contender{
 					{"two-phase commit by hand (limit)", p.nodes(remote.CommitPart, func(dir string, peer remote.Peer) (load.System, error) {
@@ -69,7 +69,37 @@ func remoteRows() []row {
 				}
 			}})
 	}
+	for _, u := range []remote.Update{{Actors: 1}, {Actors: 2}, {Actors: 4}, {Actors: 8}, {Actors: 4, Two: true}, {Actors: 8, Two: true}} {
+		for _, callers := range []int{1, 4} {
+			all = append(all, updates(u, callers))
+		}
+	}
 	return all
+}
+
+// updates is a part of figure 4.8 of the dissertation.
+func updates(u remote.Update, callers int) row {
+	what := "all"
+	if u.Two {
+		what = "two"
+	}
+	return row{title: fmt.Sprintf("figure 4.8: %s updated of %d on two nodes, %s", what, u.Actors, clients(callers)), goal: "rate >= that of two-phase locking", callers: callers, timed: true, short: true,
+		contenders: func(p *place) []contender {
+			return []contender{
+				{"two-phase locking by hand", p.nodes(remote.LockPart, func(dir string, peer remote.Peer) (load.System, error) {
+					return remote.TwoPhaseLocking(dir, peer, callers, u)
+				})},
+				{"aeon, events", p.nodes(remote.MemoryPart, func(dir string, peer remote.Peer) (load.System, error) { return remote.Updates(dir, peer, u) })},
+			}
+		}}
+}
+
+// clients says how many there are.
+func clients(n int) string {
+	if n == 1 {
+		return "1 client"
+	}
+	return fmt.Sprintf("%d clients", n)
 }
 
 // pairing opens a system beside another process. dir is for both.

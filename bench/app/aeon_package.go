@@ -310,6 +310,46 @@ func (x *relayReadArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 // DecodeResult reads the result.
 func (x *relayReadArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
+// callAddToAll calls addToAll as a part of the current event.
+func (r RelayRef) callAddToAll(cx *aeonrt.Cx, all aeonrt.Vector[CounterRef], n int64) {
+	self, ok := aeonrt.Enter[*Relay](cx, r.Ref, &methodRelayAddToAll)
+	if !ok { // the actor is on another host
+		args := relayAddToAllArgs{all: all, n: n}
+		aeonrt.CallRemote(cx, r.Ref, &methodRelayAddToAll, &args)
+		return
+	}
+	self.addToAll(cx, all, n)
+	cx.Leave()
+}
+
+// AddToAll runs addToAll as an event and waits until it has ended.
+func (r RelayRef) AddToAll(cl *aeonrt.Client, all aeonrt.Vector[CounterRef], n int64) error {
+	return cl.Await(r.Ref, &methodRelayAddToAll, &relayAddToAllArgs{all: all, n: n})
+}
+
+// AddToAllEvent issues addToAll as an event.
+func (r RelayRef) AddToAllEvent(cl *aeonrt.Client, all aeonrt.Vector[CounterRef], n int64) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodRelayAddToAll, &relayAddToAllArgs{all: all, n: n}, nil)
+}
+
+// relayAddToAllArgs holds the arguments and the result of one call of Relay.addToAll.
+type relayAddToAllArgs struct {
+	all aeonrt.Vector[CounterRef]
+	n   int64
+}
+
+// Encode writes the arguments.
+func (x *relayAddToAllArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.all, func(e *aeonrt.Encoder, v CounterRef) { aeonrt.PutRef(e, v.Ref) })
+	e.Int(x.n)
+}
+
+// Decode reads the arguments.
+func (x *relayAddToAllArgs) Decode(d *aeonrt.Decoder) {
+	x.all = aeonrt.GetVector(d, func(d *aeonrt.Decoder) CounterRef { return CounterRef{aeonrt.GetRef(d)} })
+	x.n = d.Int()
+}
+
 // AeonCreateRelay makes a new actor as a part of the current event.
 func AeonCreateRelay(cx *aeonrt.Cx) RelayRef {
 	if cx.Elsewhere() { // it is to be in another store
@@ -381,10 +421,24 @@ var methodRelayRead = aeonrt.Method{
 	},
 }
 
+var methodRelayAddToAll = aeonrt.Method{
+	Class:     &AeonClassRelay,
+	Name:      "addToAll",
+	Signature: "(vector<actor app.Counter>,int)",
+	Params:    []string{"all", "n"},
+	Index:     2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassCounter.Shape, Mode: aeonrt.Write}},
+	},
+}
+
 var methodRelayNew = aeonrt.Method{
 	Class: &AeonClassRelay,
 	Name:  "Relay",
-	Index: 2,
+	Index: 3,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -2069,7 +2123,7 @@ func init() {
 		self.(*Counter).construct(cx)
 	}
 	AeonClassRelay.New = func() aeonrt.Object { return new(Relay) }
-	AeonClassRelay.Methods = []*aeonrt.Method{&methodRelayAdd, &methodRelayRead}
+	AeonClassRelay.Methods = []*aeonrt.Method{&methodRelayAdd, &methodRelayRead, &methodRelayAddToAll}
 	AeonClassRelay.Ctor = &methodRelayNew
 	AeonClassRelay.Construct = &methodRelayNew
 	methodRelayAdd.NewArgs = func() aeonrt.Args { return new(relayAddArgs) }
@@ -2089,6 +2143,17 @@ func init() {
 	methodRelayRead.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
 		x := args.(*relayReadArgs)
 		f.Add(x.of.Ref, aeonrt.Read)
+	}
+	methodRelayAddToAll.NewArgs = func() aeonrt.Args { return new(relayAddToAllArgs) }
+	methodRelayAddToAll.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*relayAddToAllArgs)
+		self.(*Relay).addToAll(cx, x.all.Share(), x.n)
+	}
+	methodRelayAddToAll.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*relayAddToAllArgs)
+		for _, v := range x.all.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.Write) })
+		}
 	}
 	methodRelayNew.NewArgs = func() aeonrt.Args { return new(relayNewArgs) }
 	methodRelayNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -50,6 +50,13 @@ func (self *Relay) read(cx *aeonrt.Cx, of CounterRef) int64 {
 	return of.callRead(cx)
 }
 
+func (self *Relay) addToAll(cx *aeonrt.Cx, all aeonrt.Vector[CounterRef], n int64) {
+	for _, c := range all.Items() {
+		cx.Spend()
+		c.callAdd(cx, n)
+	}
+}
+
 // Mint makes accounts that have no owner, where it is itself.
 type Mint struct {
 	aeonrt.Self

@@ -84,12 +84,4 @@ func Calls(dir string, peer Peer, counters int, write bool) (load.System, error)
 }
 
 // notes says what the session between the nodes has carried.
-func (n *node) notes() []string {
-	events := float64(n.System.Stats().Commits)
-	for _, m := range n.line.Metrics() {
-		return []string{fmt.Sprintf("%.2f messages sent and %.2f received per event, %.0f and %.0f bytes each; %.2f messages a frame",
-			float64(m.Sent)/events, float64(m.Received)/events, float64(m.BytesSent)/float64(m.Sent), float64(m.BytesReceived)/float64(m.Received),
-			float64(m.Sent)/float64(m.Frames))}
-	}
-	return nil
-}
+func (n *node) notes() []string { return n.line.notes(n.System.Stats().Commits) }

@@ -62,14 +62,8 @@ func openAnswers(dir, peer string, clients int) (a answers, l *line, err error) 
 	for i := range a.waiting {
 		a.waiting[i] = make(chan struct{}, 1)
 	}
-	l, err = open(filepath.Join(dir, nearDir), peer, func(*line) listener { return a })
-	if err != nil {
-		return a, nil, err
-	}
-	if err := l.await(); err != nil {
-		return a, nil, errors.Join(err, l.close())
-	}
-	return a, l, nil
+	l, err = openLine(filepath.Join(dir, nearDir), peer, a)
+	return a, l, err
 }
 
 // Echo measures round trips of messages by a session of two nodes.

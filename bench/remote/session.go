@@ -4,6 +4,10 @@
 //	session.go   a session between two nodes, and nothing on it
 //	echo.go      the limit: messages that go and come back
 //	node.go      a node that leads a store of a program
+//	calls.go     events with one remote call
+//	commit.go    two-phase commit by hand, the limit for
+//	transfer.go  durable transfers between two nodes
+//	lock.go      two-phase locking, the baseline for events that write several actors
 package remote
 
 import (
@@ -119,6 +123,18 @@ func open(dir, peer string, listening func(*line) listener) (*line, error) {
 	return l, nil
 }
 
+// openLine opens the end of the node that connects to the one at peer, and has what arrives taken by to.
+func openLine(dir, peer string, to listener) (*line, error) {
+	l, err := open(dir, peer, func(*line) listener { return to })
+	if err != nil {
+		return nil, err
+	}
+	if err := l.await(); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return l, nil
+}
+
 // openMax is how long two nodes may take until they have a session.
 const openMax = 10 * time.Second
 
@@ -131,5 +147,16 @@ func (l *line) await() error {
 		return fmt.Errorf("the nodes have no session within %v", openMax)
 	}
 }
+
+// notes says what the sessions have carried for a number of operations.
+func (l *line) notes(operations uint64) []string {
+	for _, m := range l.Metrics() {
+		return []string{fmt.Sprintf("%.2f messages sent and %.2f received per operation, %.0f and %.0f bytes each; %.2f messages a frame",
+			per(m.Sent, operations), per(m.Received, operations), per(m.BytesSent, m.Sent), per(m.BytesReceived, m.Received), per(m.Sent, m.Frames))}
+	}
+	return nil
+}
+
+func per(n, of uint64) float64 { return float64(n) / float64(max(of, 1)) }
 
 func (l *line) close() error { return errors.Join(l.Transport.Close(), l.port.Close()) }
