@@ -12,7 +12,7 @@ import (
 
 // parts are what this program is when it is run again: the other node.
 var parts = map[string]server.Part{
-	remote.EchoPart: remote.ServeEcho, remote.MemoryPart: remote.ServeMemory, remote.DiskPart: remote.ServeDisk, remote.CommitPart: remote.ServeCommit, remote.LockPart: remote.ServeLocks,
+	remote.EchoPart: remote.ServeEcho, remote.MemoryPart: remote.ServeMemory, remote.DiskPart: remote.ServeDisk, remote.CommitPart: remote.ServeCommit, remote.LockPart: remote.ServeLocks, remote.TreePart: remote.ServeTree,
 	peers.GRPCPart: peers.ServeGRPC, peers.ProtoPart: peers.ServeProto,
 }
 
@@ -74,7 +74,31 @@ func remoteRows() []row {
 			all = append(all, updates(u, callers))
 		}
 	}
+	for _, callers := range []int{1, 8, 32} {
+		all = append(all, walks(callers))
+	}
 	return all
+}
+
+// walks is a part of figure 4.7 of the dissertation.
+func walks(callers int) row {
+	return row{title: "figure 4.7: paths of a binary tree on two nodes, " + clients(callers), goal: "rate >= that of one request at a time, with several clients", callers: callers, timed: true, short: true,
+		contenders: func(p *place) []contender {
+			depth := 10
+			if p.quick {
+				depth = 4
+			}
+			tree := func(write bool) pairing {
+				return func(dir string, peer remote.Peer) (load.System, error) { return remote.Tree(dir, peer, depth, write) }
+			}
+			return []contender{
+				{"one request at a time, by hand", p.nodes(remote.TreePart, func(dir string, peer remote.Peer) (load.System, error) {
+					return remote.SerialTree(dir, peer, callers, depth)
+				})},
+				{"aeon, events that write each node", p.nodes(remote.MemoryPart, tree(true))},
+				{"aeon, events that read each node", p.nodes(remote.MemoryPart, tree(false))},
+			}
+		}}
 }
 
 // updates is a part of figure 4.8 of the dissertation.

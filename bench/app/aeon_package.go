@@ -2103,6 +2103,337 @@ var methodIndexNew = aeonrt.Method{
 	},
 }
 
+// BranchRef refers to an actor of class Branch; the zero value is null.
+type BranchRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r BranchRef) Compare(other BranchRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callJoin calls join as a part of the current event.
+func (r BranchRef) callJoin(cx *aeonrt.Cx, l BranchRef, r_ BranchRef) {
+	self, ok := aeonrt.Enter[*Branch](cx, r.Ref, &methodBranchJoin)
+	if !ok { // the actor is on another host
+		args := branchJoinArgs{l: l, r: r_}
+		aeonrt.CallRemote(cx, r.Ref, &methodBranchJoin, &args)
+		return
+	}
+	self.join(cx, l, r_)
+	cx.Leave()
+}
+
+// Join runs join as an event and waits until it has ended.
+func (r BranchRef) Join(cl *aeonrt.Client, l BranchRef, r_ BranchRef) error {
+	return cl.Await(r.Ref, &methodBranchJoin, &branchJoinArgs{l: l, r: r_})
+}
+
+// JoinEvent issues join as an event.
+func (r BranchRef) JoinEvent(cl *aeonrt.Client, l BranchRef, r_ BranchRef) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodBranchJoin, &branchJoinArgs{l: l, r: r_}, nil)
+}
+
+// branchJoinArgs holds the arguments and the result of one call of Branch.join.
+type branchJoinArgs struct {
+	l BranchRef
+	r BranchRef
+}
+
+// Encode writes the arguments.
+func (x *branchJoinArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.l.Ref)
+	aeonrt.PutRef(e, x.r.Ref)
+}
+
+// Decode reads the arguments.
+func (x *branchJoinArgs) Decode(d *aeonrt.Decoder) {
+	x.l = BranchRef{aeonrt.GetRef(d)}
+	x.r = BranchRef{aeonrt.GetRef(d)}
+}
+
+// callWalk calls walk as a part of the current event.
+func (r BranchRef) callWalk(cx *aeonrt.Cx, path int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Branch](cx, r.Ref, &methodBranchWalk)
+	if !ok { // the actor is on another host
+		args := branchWalkArgs{path: path}
+		aeonrt.CallRemote(cx, r.Ref, &methodBranchWalk, &args)
+		return args.ret
+	}
+	ret = self.walk(cx, path)
+	cx.Leave()
+	return ret
+}
+
+// Walk runs walk as an event and waits for its result.
+func (r BranchRef) Walk(cl *aeonrt.Client, path int64) (ret int64, err error) {
+	args := &branchWalkArgs{path: path}
+	err = cl.Await(r.Ref, &methodBranchWalk, args)
+	return args.ret, err
+}
+
+// WalkEvent issues walk as an event.
+func (r BranchRef) WalkEvent(cl *aeonrt.Client, path int64) aeonrt.Pending[int64] {
+	args := &branchWalkArgs{path: path}
+	return aeonrt.Issue(cl, r.Ref, &methodBranchWalk, args, func() int64 { return args.ret })
+}
+
+// branchWalkArgs holds the arguments and the result of one call of Branch.walk.
+type branchWalkArgs struct {
+	path int64
+	ret  int64
+}
+
+// Encode writes the arguments.
+func (x *branchWalkArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.path)
+}
+
+// Decode reads the arguments.
+func (x *branchWalkArgs) Decode(d *aeonrt.Decoder) {
+	x.path = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *branchWalkArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *branchWalkArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callLook calls look as a part of the current event.
+func (r BranchRef) callLook(cx *aeonrt.Cx, path int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Branch](cx, r.Ref, &methodBranchLook)
+	if !ok { // the actor is on another host
+		args := branchLookArgs{path: path}
+		aeonrt.CallRemote(cx, r.Ref, &methodBranchLook, &args)
+		return args.ret
+	}
+	ret = self.look(cx, path)
+	cx.Leave()
+	return ret
+}
+
+// Look runs look as an event and waits for its result.
+func (r BranchRef) Look(cl *aeonrt.Client, path int64) (ret int64, err error) {
+	args := &branchLookArgs{path: path}
+	err = cl.Await(r.Ref, &methodBranchLook, args)
+	return args.ret, err
+}
+
+// LookEvent issues look as an event.
+func (r BranchRef) LookEvent(cl *aeonrt.Client, path int64) aeonrt.Pending[int64] {
+	args := &branchLookArgs{path: path}
+	return aeonrt.Issue(cl, r.Ref, &methodBranchLook, args, func() int64 { return args.ret })
+}
+
+// branchLookArgs holds the arguments and the result of one call of Branch.look.
+type branchLookArgs struct {
+	path int64
+	ret  int64
+}
+
+// Encode writes the arguments.
+func (x *branchLookArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.path)
+}
+
+// Decode reads the arguments.
+func (x *branchLookArgs) Decode(d *aeonrt.Decoder) {
+	x.path = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *branchLookArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *branchLookArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callVisited calls visited as a part of the current event.
+func (r BranchRef) callVisited(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*Branch](cx, r.Ref, &methodBranchVisited)
+	if !ok { // the actor is on another host
+		args := branchVisitedArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodBranchVisited, &args)
+		return args.ret
+	}
+	ret = self.visited(cx)
+	cx.Leave()
+	return ret
+}
+
+// Visited runs visited as an event and waits for its result.
+func (r BranchRef) Visited(cl *aeonrt.Client) (ret int64, err error) {
+	args := &branchVisitedArgs{}
+	err = cl.Await(r.Ref, &methodBranchVisited, args)
+	return args.ret, err
+}
+
+// VisitedEvent issues visited as an event.
+func (r BranchRef) VisitedEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &branchVisitedArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodBranchVisited, args, func() int64 { return args.ret })
+}
+
+// branchVisitedArgs holds the arguments and the result of one call of Branch.visited.
+type branchVisitedArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *branchVisitedArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *branchVisitedArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *branchVisitedArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *branchVisitedArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonCreateBranch makes a new actor as a part of the current event.
+func AeonCreateBranch(cx *aeonrt.Cx) BranchRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return BranchRef{aeonrt.CreateRemote(cx, &AeonClassBranch, &branchNewArgs{})}
+	}
+	self := aeonrt.New[*Branch](cx, &AeonClassBranch)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return BranchRef{self.Ref()}
+}
+
+// NewBranch makes a new actor in an event of its own.
+func NewBranch(cl *aeonrt.Client) (BranchRef, error) {
+	ref, err := cl.New(&AeonClassBranch, &methodBranchNew, &branchNewArgs{})
+	return BranchRef{ref}, err
+}
+
+// branchNewArgs holds the arguments and the result of one call of Branch.Branch.
+type branchNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *branchNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *branchNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Branch by number.
+const (
+	fieldBranchLeft uint16 = iota
+	fieldBranchRight
+	fieldBranchVisits
+)
+
+// SaveField writes one field, by number.
+func (self *Branch) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		e := w.Row()
+		aeonrt.PutRef(e, self.left.Ref)
+	case 1:
+		e := w.Row()
+		aeonrt.PutRef(e, self.right.Ref)
+	case 2:
+		e := w.Row()
+		e.Int(self.visits)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Branch) LoadFields(r *aeonrt.Reader) {
+	if d := r.Row(0); d != nil {
+		self.left = BranchRef{aeonrt.GetRef(d)}
+	}
+	if d := r.Row(1); d != nil {
+		self.right = BranchRef{aeonrt.GetRef(d)}
+	}
+	if d := r.Row(2); d != nil {
+		self.visits = d.Int()
+	}
+}
+
+var AeonClassBranch = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Branch",
+	Fields: []aeonrt.Field{
+		{Name: "left", Type: "actor app.Branch?", Owning: true},
+		{Name: "right", Type: "actor app.Branch?", Owning: true},
+		{Name: "visits", Type: "int"},
+	},
+	SelfRecursive: true,
+}, Doc: "Branch is a node of a binary tree."}
+
+var methodBranchJoin = aeonrt.Method{
+	Class:     &AeonClassBranch,
+	Name:      "join",
+	Signature: "(actor app.Branch,actor app.Branch)",
+	Params:    []string{"l", "r"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassBranch.Shape, Mode: aeonrt.Read}},
+	},
+}
+
+var methodBranchWalk = aeonrt.Method{
+	Class:     &AeonClassBranch,
+	Name:      "walk",
+	Signature: "(int):int",
+	Params:    []string{"path"},
+	Doc:       "walk visits the nodes of a path down to a leaf, and returns how many these are.",
+	Index:     1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassBranch.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodBranchLook = aeonrt.Method{
+	Class:     &AeonClassBranch,
+	Name:      "look",
+	Signature: "(int):int",
+	Params:    []string{"path"},
+	Doc:       "look reads the nodes of a path.",
+	Index:     2,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassBranch.Shape, Mode: aeonrt.Read}},
+	},
+}
+
+var methodBranchVisited = aeonrt.Method{
+	Class:     &AeonClassBranch,
+	Name:      "visited",
+	Signature: "():int",
+	Index:     3,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodBranchNew = aeonrt.Method{
+	Class: &AeonClassBranch,
+	Name:  "Branch",
+	Index: 4,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 func init() {
 	AeonClassCounter.New = func() aeonrt.Object { return new(Counter) }
 	AeonClassCounter.Methods = []*aeonrt.Method{&methodCounterAdd, &methodCounterRead}
@@ -2336,6 +2667,54 @@ func init() {
 	methodIndexNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Index).construct(cx)
 	}
-	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassRelay, &AeonClassMint, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex}
+	AeonClassBranch.New = func() aeonrt.Object { return new(Branch) }
+	AeonClassBranch.Methods = []*aeonrt.Method{&methodBranchJoin, &methodBranchWalk, &methodBranchLook, &methodBranchVisited}
+	AeonClassBranch.Ctor = &methodBranchNew
+	AeonClassBranch.Construct = &methodBranchNew
+	methodBranchJoin.NewArgs = func() aeonrt.Args { return new(branchJoinArgs) }
+	methodBranchJoin.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*branchJoinArgs)
+		self.(*Branch).join(cx, x.l, x.r)
+	}
+	methodBranchJoin.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*branchJoinArgs)
+		f.AddTree(x.l.Ref, aeonrt.Read)
+		f.AddTree(x.r.Ref, aeonrt.Read)
+	}
+	methodBranchJoin.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*branchJoinArgs)
+		f.AddTree(x.l.Ref, aeonrt.Read)
+		f.AddTree(x.r.Ref, aeonrt.Read)
+	}
+	methodBranchWalk.NewArgs = func() aeonrt.Args { return new(branchWalkArgs) }
+	methodBranchWalk.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*branchWalkArgs)
+		x.ret = self.(*Branch).walk(cx, x.path)
+	}
+	methodBranchWalk.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Branch)
+		f.AddTree(a.left.Ref, aeonrt.Write)
+		f.AddTree(a.right.Ref, aeonrt.Write)
+	}
+	methodBranchLook.NewArgs = func() aeonrt.Args { return new(branchLookArgs) }
+	methodBranchLook.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*branchLookArgs)
+		x.ret = self.(*Branch).look(cx, x.path)
+	}
+	methodBranchLook.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Branch)
+		f.AddTree(a.left.Ref, aeonrt.Read)
+		f.AddTree(a.right.Ref, aeonrt.Read)
+	}
+	methodBranchVisited.NewArgs = func() aeonrt.Args { return new(branchVisitedArgs) }
+	methodBranchVisited.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*branchVisitedArgs)
+		x.ret = self.(*Branch).visited(cx)
+	}
+	methodBranchNew.NewArgs = func() aeonrt.Args { return new(branchNewArgs) }
+	methodBranchNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Branch).construct(cx)
+	}
+	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassRelay, &AeonClassMint, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex, &AeonClassBranch}
 	AeonPackage.ClientClasses = []*aeonrt.ClientClass{&classCaller}
 }

@@ -295,3 +295,68 @@ func (self *Index) at(cx *aeonrt.Cx, key int64) int64 {
 func (self *Index) size(cx *aeonrt.Cx) int64 {
 	return self.entries.Size()
 }
+
+// Branch is a node of a binary tree.
+type Branch struct {
+	aeonrt.Self
+	left   BranchRef
+	right  BranchRef
+	visits int64
+}
+
+// construct is the constructor of Branch. It runs on a fresh actor: what it writes needs no undo.
+func (self *Branch) construct(cx *aeonrt.Cx) {
+	self.visits = 0
+}
+
+func (self *Branch) join(cx *aeonrt.Cx, l BranchRef, r BranchRef) {
+	self.setLeft(cx, l)
+	self.setRight(cx, r)
+}
+
+// walk visits the nodes of a path down to a leaf, and returns how many these are.
+func (self *Branch) walk(cx *aeonrt.Cx, path int64) int64 {
+	self.setVisits(cx, aeonrt.Add(self.visits, 1))
+	if aeonrt.Mod(path, 2) == 0 {
+		if b := self.left; !b.IsNull() {
+			return aeonrt.Add(b.callWalk(cx, aeonrt.Div(path, 2)), 1)
+		}
+	} else if b := self.right; !b.IsNull() {
+		return aeonrt.Add(b.callWalk(cx, aeonrt.Div(path, 2)), 1)
+	}
+	return 1
+}
+
+// look reads the nodes of a path.
+func (self *Branch) look(cx *aeonrt.Cx, path int64) int64 {
+	if aeonrt.Mod(path, 2) == 0 {
+		if b := self.left; !b.IsNull() {
+			return aeonrt.Add(b.callLook(cx, aeonrt.Div(path, 2)), 1)
+		}
+	} else if b := self.right; !b.IsNull() {
+		return aeonrt.Add(b.callLook(cx, aeonrt.Div(path, 2)), 1)
+	}
+	return 1
+}
+
+func (self *Branch) visited(cx *aeonrt.Cx) int64 {
+	return self.visits
+}
+
+// setLeft assigns left: it logs undo and redo first.
+func (self *Branch) setLeft(cx *aeonrt.Cx, v BranchRef) {
+	aeonrt.LogOwned(cx, &self.Self, fieldBranchLeft, &self.left, v)
+	self.left = v
+}
+
+// setRight assigns right: it logs undo and redo first.
+func (self *Branch) setRight(cx *aeonrt.Cx, v BranchRef) {
+	aeonrt.LogOwned(cx, &self.Self, fieldBranchRight, &self.right, v)
+	self.right = v
+}
+
+// setVisits assigns visits: it logs undo and redo first.
+func (self *Branch) setVisits(cx *aeonrt.Cx, v int64) {
+	aeonrt.Log(cx, &self.Self, fieldBranchVisits, &self.visits)
+	self.visits = v
+}

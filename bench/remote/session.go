@@ -8,6 +8,7 @@
 //	commit.go    two-phase commit by hand, the limit for
 //	transfer.go  durable transfers between two nodes
 //	lock.go      two-phase locking, the baseline for events that write several actors
+//	tree.go      a binary tree over both nodes, and the same with one request at a time
 package remote
 
 import (
