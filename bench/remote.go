@@ -77,6 +77,9 @@ func remoteRows() []row {
 	for _, callers := range []int{1, 8, 32} {
 		all = append(all, walks(callers))
 	}
+	for _, cooks := range []int{1, 16} {
+		all = append(all, games(cooks))
+	}
 	return all
 }
 
@@ -98,6 +101,19 @@ func walks(callers int) row {
 				{"aeon, events that write each node", p.nodes(remote.MemoryPart, tree(true))},
 				{"aeon, events that read each node", p.nodes(remote.MemoryPart, tree(false))},
 			}
+		}}
+}
+
+// games is a part of figures 4.10 and 4.11 of the dissertation.
+func games(cooks int) row {
+	return row{title: fmt.Sprintf("figure 4.10: the game on two nodes, cooks: %d", cooks), goal: "the rate does not fall with the share, as it did there", callers: cooks, timed: true, short: true,
+		contenders: func(p *place) (all []contender) {
+			for _, share := range []int{0, 20, 50, 100} {
+				all = append(all, contender{fmt.Sprintf("aeon, %d %% ownership events", share), p.nodes(remote.MemoryPart, func(dir string, peer remote.Peer) (load.System, error) {
+					return remote.Game(dir, peer, cooks, share)
+				})})
+			}
+			return all
 		}}
 }
 

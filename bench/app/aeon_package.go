@@ -2434,6 +2434,634 @@ var methodBranchNew = aeonrt.Method{
 	},
 }
 
+// HouseRef refers to an actor of class House; the zero value is null.
+type HouseRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r HouseRef) Compare(other HouseRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callOpen calls open as a part of the current event.
+func (r HouseRef) callOpen(cx *aeonrt.Cx, all aeonrt.Vector[GrillRef]) {
+	self, ok := aeonrt.Enter[*House](cx, r.Ref, &methodHouseOpen)
+	if !ok { // the actor is on another host
+		args := houseOpenArgs{all: all}
+		aeonrt.CallRemote(cx, r.Ref, &methodHouseOpen, &args)
+		return
+	}
+	self.open(cx, all)
+	cx.Leave()
+}
+
+// Open runs open as an event and waits until it has ended.
+func (r HouseRef) Open(cl *aeonrt.Client, all aeonrt.Vector[GrillRef]) error {
+	return cl.Await(r.Ref, &methodHouseOpen, &houseOpenArgs{all: all})
+}
+
+// OpenEvent issues open as an event.
+func (r HouseRef) OpenEvent(cl *aeonrt.Client, all aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodHouseOpen, &houseOpenArgs{all: all}, nil)
+}
+
+// houseOpenArgs holds the arguments and the result of one call of House.open.
+type houseOpenArgs struct {
+	all aeonrt.Vector[GrillRef]
+}
+
+// Encode writes the arguments.
+func (x *houseOpenArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.all, func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// Decode reads the arguments.
+func (x *houseOpenArgs) Decode(d *aeonrt.Decoder) {
+	x.all = aeonrt.GetVector(d, func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} })
+}
+
+// callHire calls hire as a part of the current event.
+func (r HouseRef) callHire(cx *aeonrt.Cx, c CookRef, some aeonrt.Vector[GrillRef]) {
+	self, ok := aeonrt.Enter[*House](cx, r.Ref, &methodHouseHire)
+	if !ok { // the actor is on another host
+		args := houseHireArgs{c: c, some: some}
+		aeonrt.CallRemote(cx, r.Ref, &methodHouseHire, &args)
+		return
+	}
+	self.hire(cx, c, some)
+	cx.Leave()
+}
+
+// Hire runs hire as an event and waits until it has ended.
+func (r HouseRef) Hire(cl *aeonrt.Client, c CookRef, some aeonrt.Vector[GrillRef]) error {
+	return cl.Await(r.Ref, &methodHouseHire, &houseHireArgs{c: c, some: some})
+}
+
+// HireEvent issues hire as an event.
+func (r HouseRef) HireEvent(cl *aeonrt.Client, c CookRef, some aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodHouseHire, &houseHireArgs{c: c, some: some}, nil)
+}
+
+// houseHireArgs holds the arguments and the result of one call of House.hire.
+type houseHireArgs struct {
+	c    CookRef
+	some aeonrt.Vector[GrillRef]
+}
+
+// Encode writes the arguments.
+func (x *houseHireArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.c.Ref)
+	aeonrt.PutVector(e, x.some, func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// Decode reads the arguments.
+func (x *houseHireArgs) Decode(d *aeonrt.Decoder) {
+	x.c = CookRef{aeonrt.GetRef(d)}
+	x.some = aeonrt.GetVector(d, func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} })
+}
+
+// AeonCreateHouse makes a new actor as a part of the current event.
+func AeonCreateHouse(cx *aeonrt.Cx) HouseRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return HouseRef{aeonrt.CreateRemote(cx, &AeonClassHouse, &houseNewArgs{})}
+	}
+	self := aeonrt.New[*House](cx, &AeonClassHouse)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return HouseRef{self.Ref()}
+}
+
+// NewHouse makes a new actor in an event of its own.
+func NewHouse(cl *aeonrt.Client) (HouseRef, error) {
+	ref, err := cl.New(&AeonClassHouse, &methodHouseNew, &houseNewArgs{})
+	return HouseRef{ref}, err
+}
+
+// houseNewArgs holds the arguments and the result of one call of House.House.
+type houseNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *houseNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *houseNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of House by number.
+const (
+	fieldHouseCooks uint16 = iota
+	fieldHouseGrills
+)
+
+// rowsHouseCooks says how the elements of House.cooks are stored.
+var rowsHouseCooks = aeonrt.Elems[CookRef]{
+	Put: func(e *aeonrt.Encoder, v CookRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) CookRef { return CookRef{aeonrt.GetRef(d)} },
+}
+
+// rowsHouseGrills says how the elements of House.grills are stored.
+var rowsHouseGrills = aeonrt.Elems[GrillRef]{
+	Put: func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} },
+}
+
+// SaveField writes one field, by number.
+func (self *House) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.cooks, &rowsHouseCooks)
+	case 1:
+		aeonrt.SaveVector(w, &self.grills, &rowsHouseGrills)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *House) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.cooks, &rowsHouseCooks)
+	aeonrt.LoadVector(r, 1, &self.grills, &rowsHouseGrills)
+}
+
+var AeonClassHouse = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "House",
+	Fields: []aeonrt.Field{
+		{Name: "cooks", Type: "vector<actor app.Cook>", Owning: true},
+		{Name: "grills", Type: "vector<actor app.Grill>", Owning: true},
+	},
+}, Doc: "House is a steakhouse, the game of the dissertation: it owns cooks, and grills that these share."}
+
+var methodHouseOpen = aeonrt.Method{
+	Class:     &AeonClassHouse,
+	Name:      "open",
+	Signature: "(vector<actor app.Grill>)",
+	Params:    []string{"all"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodHouseHire = aeonrt.Method{
+	Class:     &AeonClassHouse,
+	Name:      "hire",
+	Signature: "(actor app.Cook,vector<actor app.Grill>)",
+	Params:    []string{"c", "some"},
+	Index:     1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassCook.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodHouseNew = aeonrt.Method{
+	Class: &AeonClassHouse,
+	Name:  "House",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+// CookRef refers to an actor of class Cook; the zero value is null.
+type CookRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r CookRef) Compare(other CookRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callBegin calls begin as a part of the current event.
+func (r CookRef) callBegin(cx *aeonrt.Cx, some aeonrt.Vector[GrillRef]) {
+	self, ok := aeonrt.Enter[*Cook](cx, r.Ref, &methodCookBegin)
+	if !ok { // the actor is on another host
+		args := cookBeginArgs{some: some}
+		aeonrt.CallRemote(cx, r.Ref, &methodCookBegin, &args)
+		return
+	}
+	self.begin(cx, some)
+	cx.Leave()
+}
+
+// Begin runs begin as an event and waits until it has ended.
+func (r CookRef) Begin(cl *aeonrt.Client, some aeonrt.Vector[GrillRef]) error {
+	return cl.Await(r.Ref, &methodCookBegin, &cookBeginArgs{some: some})
+}
+
+// BeginEvent issues begin as an event.
+func (r CookRef) BeginEvent(cl *aeonrt.Client, some aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodCookBegin, &cookBeginArgs{some: some}, nil)
+}
+
+// cookBeginArgs holds the arguments and the result of one call of Cook.begin.
+type cookBeginArgs struct {
+	some aeonrt.Vector[GrillRef]
+}
+
+// Encode writes the arguments.
+func (x *cookBeginArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.some, func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// Decode reads the arguments.
+func (x *cookBeginArgs) Decode(d *aeonrt.Decoder) {
+	x.some = aeonrt.GetVector(d, func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} })
+}
+
+// callUse calls use as a part of the current event.
+func (r CookRef) callUse(cx *aeonrt.Cx, which int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Cook](cx, r.Ref, &methodCookUse)
+	if !ok { // the actor is on another host
+		args := cookUseArgs{which: which}
+		aeonrt.CallRemote(cx, r.Ref, &methodCookUse, &args)
+		return args.ret
+	}
+	ret = self.use(cx, which)
+	cx.Leave()
+	return ret
+}
+
+// Use runs use as an event and waits for its result.
+func (r CookRef) Use(cl *aeonrt.Client, which int64) (ret int64, err error) {
+	args := &cookUseArgs{which: which}
+	err = cl.Await(r.Ref, &methodCookUse, args)
+	return args.ret, err
+}
+
+// UseEvent issues use as an event.
+func (r CookRef) UseEvent(cl *aeonrt.Client, which int64) aeonrt.Pending[int64] {
+	args := &cookUseArgs{which: which}
+	return aeonrt.Issue(cl, r.Ref, &methodCookUse, args, func() int64 { return args.ret })
+}
+
+// cookUseArgs holds the arguments and the result of one call of Cook.use.
+type cookUseArgs struct {
+	which int64
+	ret   int64
+}
+
+// Encode writes the arguments.
+func (x *cookUseArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.which)
+}
+
+// Decode reads the arguments.
+func (x *cookUseArgs) Decode(d *aeonrt.Decoder) {
+	x.which = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *cookUseArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *cookUseArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callSwap calls swap as a part of the current event.
+func (r CookRef) callSwap(cx *aeonrt.Cx, which int64, other GrillRef) {
+	self, ok := aeonrt.Enter[*Cook](cx, r.Ref, &methodCookSwap)
+	if !ok { // the actor is on another host
+		args := cookSwapArgs{which: which, other: other}
+		aeonrt.CallRemote(cx, r.Ref, &methodCookSwap, &args)
+		return
+	}
+	self.swap(cx, which, other)
+	cx.Leave()
+}
+
+// Swap runs swap as an event and waits until it has ended.
+func (r CookRef) Swap(cl *aeonrt.Client, which int64, other GrillRef) error {
+	return cl.Await(r.Ref, &methodCookSwap, &cookSwapArgs{which: which, other: other})
+}
+
+// SwapEvent issues swap as an event.
+func (r CookRef) SwapEvent(cl *aeonrt.Client, which int64, other GrillRef) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodCookSwap, &cookSwapArgs{which: which, other: other}, nil)
+}
+
+// cookSwapArgs holds the arguments and the result of one call of Cook.swap.
+type cookSwapArgs struct {
+	which int64
+	other GrillRef
+}
+
+// Encode writes the arguments.
+func (x *cookSwapArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.which)
+	aeonrt.PutRef(e, x.other.Ref)
+}
+
+// Decode reads the arguments.
+func (x *cookSwapArgs) Decode(d *aeonrt.Decoder) {
+	x.which = d.Int()
+	x.other = GrillRef{aeonrt.GetRef(d)}
+}
+
+// AeonCreateCook makes a new actor as a part of the current event.
+func AeonCreateCook(cx *aeonrt.Cx) CookRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return CookRef{aeonrt.CreateRemote(cx, &AeonClassCook, &cookNewArgs{})}
+	}
+	self := aeonrt.New[*Cook](cx, &AeonClassCook)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return CookRef{self.Ref()}
+}
+
+// NewCook makes a new actor in an event of its own.
+func NewCook(cl *aeonrt.Client) (CookRef, error) {
+	ref, err := cl.New(&AeonClassCook, &methodCookNew, &cookNewArgs{})
+	return CookRef{ref}, err
+}
+
+// cookNewArgs holds the arguments and the result of one call of Cook.Cook.
+type cookNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *cookNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *cookNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Cook by number.
+const (
+	fieldCookGrills uint16 = iota
+)
+
+// rowsCookGrills says how the elements of Cook.grills are stored.
+var rowsCookGrills = aeonrt.Elems[GrillRef]{
+	Put: func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} },
+}
+
+// SaveField writes one field, by number.
+func (self *Cook) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.grills, &rowsCookGrills)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Cook) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.grills, &rowsCookGrills)
+}
+
+var AeonClassCook = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Cook",
+	Fields: []aeonrt.Field{
+		{Name: "grills", Type: "vector<actor app.Grill>", Owning: true},
+	},
+}, Doc: "Cook owns the grills that it uses at present."}
+
+var methodCookBegin = aeonrt.Method{
+	Class:     &AeonClassCook,
+	Name:      "begin",
+	Signature: "(vector<actor app.Grill>)",
+	Params:    []string{"some"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodCookUse = aeonrt.Method{
+	Class:     &AeonClassCook,
+	Name:      "use",
+	Signature: "(int):int",
+	Params:    []string{"which"},
+	Doc:       "use puts a steak on a grill.",
+	Index:     1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassGrill.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodCookSwap = aeonrt.Method{
+	Class:     &AeonClassCook,
+	Name:      "swap",
+	Signature: "(int,actor app.Grill)",
+	Params:    []string{"which", "other"},
+	Doc:       "swap abandons a grill for another one: it changes who owns what.",
+	Index:     2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodCookNew = aeonrt.Method{
+	Class: &AeonClassCook,
+	Name:  "Cook",
+	Index: 3,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+// GrillRef refers to an actor of class Grill; the zero value is null.
+type GrillRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r GrillRef) Compare(other GrillRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callPut calls put as a part of the current event.
+func (r GrillRef) callPut(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*Grill](cx, r.Ref, &methodGrillPut)
+	if !ok { // the actor is on another host
+		args := grillPutArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodGrillPut, &args)
+		return args.ret
+	}
+	ret = self.put(cx)
+	cx.Leave()
+	return ret
+}
+
+// Put runs put as an event and waits for its result.
+func (r GrillRef) Put(cl *aeonrt.Client) (ret int64, err error) {
+	args := &grillPutArgs{}
+	err = cl.Await(r.Ref, &methodGrillPut, args)
+	return args.ret, err
+}
+
+// PutEvent issues put as an event.
+func (r GrillRef) PutEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &grillPutArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodGrillPut, args, func() int64 { return args.ret })
+}
+
+// grillPutArgs holds the arguments and the result of one call of Grill.put.
+type grillPutArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *grillPutArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *grillPutArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *grillPutArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *grillPutArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callCount calls count as a part of the current event.
+func (r GrillRef) callCount(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*Grill](cx, r.Ref, &methodGrillCount)
+	if !ok { // the actor is on another host
+		args := grillCountArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodGrillCount, &args)
+		return args.ret
+	}
+	ret = self.count(cx)
+	cx.Leave()
+	return ret
+}
+
+// Count runs count as an event and waits for its result.
+func (r GrillRef) Count(cl *aeonrt.Client) (ret int64, err error) {
+	args := &grillCountArgs{}
+	err = cl.Await(r.Ref, &methodGrillCount, args)
+	return args.ret, err
+}
+
+// CountEvent issues count as an event.
+func (r GrillRef) CountEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &grillCountArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodGrillCount, args, func() int64 { return args.ret })
+}
+
+// grillCountArgs holds the arguments and the result of one call of Grill.count.
+type grillCountArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *grillCountArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *grillCountArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *grillCountArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *grillCountArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonCreateGrill makes a new actor as a part of the current event.
+func AeonCreateGrill(cx *aeonrt.Cx) GrillRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return GrillRef{aeonrt.CreateRemote(cx, &AeonClassGrill, &grillNewArgs{})}
+	}
+	self := aeonrt.New[*Grill](cx, &AeonClassGrill)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return GrillRef{self.Ref()}
+}
+
+// NewGrill makes a new actor in an event of its own.
+func NewGrill(cl *aeonrt.Client) (GrillRef, error) {
+	ref, err := cl.New(&AeonClassGrill, &methodGrillNew, &grillNewArgs{})
+	return GrillRef{ref}, err
+}
+
+// grillNewArgs holds the arguments and the result of one call of Grill.Grill.
+type grillNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *grillNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *grillNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Grill by number.
+const (
+	fieldGrillSteaks uint16 = iota
+)
+
+// SaveField writes one field, by number.
+func (self *Grill) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		e := w.Row()
+		e.Int(self.steaks)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Grill) LoadFields(r *aeonrt.Reader) {
+	if d := r.Row(0); d != nil {
+		self.steaks = d.Int()
+	}
+}
+
+var AeonClassGrill = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Grill",
+	Fields: []aeonrt.Field{
+		{Name: "steaks", Type: "int"},
+	},
+}, Doc: "Grill counts steaks."}
+
+var methodGrillPut = aeonrt.Method{
+	Class:     &AeonClassGrill,
+	Name:      "put",
+	Signature: "():int",
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodGrillCount = aeonrt.Method{
+	Class:     &AeonClassGrill,
+	Name:      "count",
+	Signature: "():int",
+	Index:     1,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodGrillNew = aeonrt.Method{
+	Class: &AeonClassGrill,
+	Name:  "Grill",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 func init() {
 	AeonClassCounter.New = func() aeonrt.Object { return new(Counter) }
 	AeonClassCounter.Methods = []*aeonrt.Method{&methodCounterAdd, &methodCounterRead}
@@ -2715,6 +3343,93 @@ func init() {
 	methodBranchNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Branch).construct(cx)
 	}
-	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassRelay, &AeonClassMint, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex, &AeonClassBranch}
+	AeonClassHouse.New = func() aeonrt.Object { return new(House) }
+	AeonClassHouse.Methods = []*aeonrt.Method{&methodHouseOpen, &methodHouseHire}
+	AeonClassHouse.Ctor = &methodHouseNew
+	AeonClassHouse.Construct = &methodHouseNew
+	methodHouseOpen.NewArgs = func() aeonrt.Args { return new(houseOpenArgs) }
+	methodHouseOpen.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*houseOpenArgs)
+		self.(*House).open(cx, x.all.Share())
+	}
+	methodHouseOpen.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*houseOpenArgs)
+		for _, v := range x.all.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.NoAccess) })
+		}
+	}
+	methodHouseHire.NewArgs = func() aeonrt.Args { return new(houseHireArgs) }
+	methodHouseHire.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*houseHireArgs)
+		self.(*House).hire(cx, x.c, x.some.Share())
+	}
+	methodHouseHire.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*houseHireArgs)
+		f.Add(x.c.Ref, aeonrt.Write)
+		for _, v := range x.some.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.NoAccess) })
+		}
+	}
+	methodHouseNew.NewArgs = func() aeonrt.Args { return new(houseNewArgs) }
+	methodHouseNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*House).construct(cx)
+	}
+	AeonClassCook.New = func() aeonrt.Object { return new(Cook) }
+	AeonClassCook.Methods = []*aeonrt.Method{&methodCookBegin, &methodCookUse, &methodCookSwap}
+	AeonClassCook.Ctor = &methodCookNew
+	AeonClassCook.Construct = &methodCookNew
+	methodCookBegin.NewArgs = func() aeonrt.Args { return new(cookBeginArgs) }
+	methodCookBegin.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*cookBeginArgs)
+		self.(*Cook).begin(cx, x.some.Share())
+	}
+	methodCookBegin.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*cookBeginArgs)
+		for _, v := range x.some.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.NoAccess) })
+		}
+	}
+	methodCookUse.NewArgs = func() aeonrt.Args { return new(cookUseArgs) }
+	methodCookUse.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*cookUseArgs)
+		x.ret = self.(*Cook).use(cx, x.which)
+	}
+	methodCookUse.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Cook)
+		x := args.(*cookUseArgs)
+		f.Add(aeonrt.LookupElem(a.grills, x.which).Ref, aeonrt.Write)
+	}
+	methodCookSwap.NewArgs = func() aeonrt.Args { return new(cookSwapArgs) }
+	methodCookSwap.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*cookSwapArgs)
+		self.(*Cook).swap(cx, x.which, x.other)
+	}
+	methodCookSwap.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*cookSwapArgs)
+		f.Add(x.other.Ref, aeonrt.NoAccess)
+	}
+	methodCookNew.NewArgs = func() aeonrt.Args { return new(cookNewArgs) }
+	methodCookNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Cook).construct(cx)
+	}
+	AeonClassGrill.New = func() aeonrt.Object { return new(Grill) }
+	AeonClassGrill.Methods = []*aeonrt.Method{&methodGrillPut, &methodGrillCount}
+	AeonClassGrill.Ctor = &methodGrillNew
+	AeonClassGrill.Construct = &methodGrillNew
+	methodGrillPut.NewArgs = func() aeonrt.Args { return new(grillPutArgs) }
+	methodGrillPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*grillPutArgs)
+		x.ret = self.(*Grill).put(cx)
+	}
+	methodGrillCount.NewArgs = func() aeonrt.Args { return new(grillCountArgs) }
+	methodGrillCount.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*grillCountArgs)
+		x.ret = self.(*Grill).count(cx)
+	}
+	methodGrillNew.NewArgs = func() aeonrt.Args { return new(grillNewArgs) }
+	methodGrillNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Grill).construct(cx)
+	}
+	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassRelay, &AeonClassMint, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex, &AeonClassBranch, &AeonClassHouse, &AeonClassCook, &AeonClassGrill}
 	AeonPackage.ClientClasses = []*aeonrt.ClientClass{&classCaller}
 }

@@ -360,3 +360,85 @@ func (self *Branch) setVisits(cx *aeonrt.Cx, v int64) {
 	aeonrt.Log(cx, &self.Self, fieldBranchVisits, &self.visits)
 	self.visits = v
 }
+
+// House is a steakhouse, the game of the dissertation: it owns cooks, and grills that these share.
+type House struct {
+	aeonrt.Self
+	cooks  aeonrt.Vector[CookRef]
+	grills aeonrt.Vector[GrillRef]
+}
+
+// construct is the constructor of House. It runs on a fresh actor: what it writes needs no undo.
+func (self *House) construct(cx *aeonrt.Cx) {
+}
+
+func (self *House) open(cx *aeonrt.Cx, all aeonrt.Vector[GrillRef]) {
+	self.setGrills(cx, all.Share())
+}
+
+func (self *House) hire(cx *aeonrt.Cx, c CookRef, some aeonrt.Vector[GrillRef]) {
+	aeonrt.VectorPushOwned(cx, &self.Self, fieldHouseCooks, &self.cooks, c)
+	c.callBegin(cx, some.Share())
+}
+
+// setGrills assigns grills: it logs undo and redo first.
+func (self *House) setGrills(cx *aeonrt.Cx, v aeonrt.Vector[GrillRef]) {
+	aeonrt.LogOwned(cx, &self.Self, fieldHouseGrills, &self.grills, v)
+	self.grills = v
+}
+
+// Cook owns the grills that it uses at present.
+type Cook struct {
+	aeonrt.Self
+	grills aeonrt.Vector[GrillRef]
+}
+
+// construct is the constructor of Cook. It runs on a fresh actor: what it writes needs no undo.
+func (self *Cook) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Cook) begin(cx *aeonrt.Cx, some aeonrt.Vector[GrillRef]) {
+	self.setGrills(cx, some.Share())
+}
+
+// use puts a steak on a grill.
+func (self *Cook) use(cx *aeonrt.Cx, which int64) int64 {
+	return self.grills.At(which).callPut(cx)
+}
+
+// swap abandons a grill for another one: it changes who owns what.
+func (self *Cook) swap(cx *aeonrt.Cx, which int64, other GrillRef) {
+	aeonrt.VectorSetOwned(cx, &self.Self, fieldCookGrills, &self.grills, which, other)
+}
+
+// setGrills assigns grills: it logs undo and redo first.
+func (self *Cook) setGrills(cx *aeonrt.Cx, v aeonrt.Vector[GrillRef]) {
+	aeonrt.LogOwned(cx, &self.Self, fieldCookGrills, &self.grills, v)
+	self.grills = v
+}
+
+// Grill counts steaks.
+type Grill struct {
+	aeonrt.Self
+	steaks int64
+}
+
+// construct is the constructor of Grill. It runs on a fresh actor: what it writes needs no undo.
+func (self *Grill) construct(cx *aeonrt.Cx) {
+	self.steaks = 0
+}
+
+func (self *Grill) put(cx *aeonrt.Cx) int64 {
+	self.setSteaks(cx, aeonrt.Add(self.steaks, 1))
+	return self.steaks
+}
+
+func (self *Grill) count(cx *aeonrt.Cx) int64 {
+	return self.steaks
+}
+
+// setSteaks assigns steaks: it logs undo and redo first.
+func (self *Grill) setSteaks(cx *aeonrt.Cx, v int64) {
+	aeonrt.Log(cx, &self.Self, fieldGrillSteaks, &self.steaks)
+	self.steaks = v
+}

@@ -9,6 +9,7 @@
 //	transfer.go  durable transfers between two nodes
 //	lock.go      two-phase locking, the baseline for events that write several actors
 //	tree.go      a binary tree over both nodes, and the same with one request at a time
+//	game.go      the game of the dissertation
 package remote
 
 import (
