@@ -21,9 +21,17 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/bench/load"
+	"github.com/aeon-lang/aeon/bench/server"
 )
 
 func main() {
+	if is, err := server.IsPart(parts); is {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	o := options{}
 	flag.StringVar(&o.run, "run", "", "measure only the rows whose title contains this")
 	flag.StringVar(&o.system, "system", "", "measure only the systems whose name contains this")
@@ -34,6 +42,7 @@ func main() {
 	flag.Parse()
 	p, err := newPlace(*dir, true, o.quick)
 	if err == nil {
+		p.profile = *profile
 		interrupted := make(chan os.Signal, 1)
 		signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 		go func() {

@@ -1,10 +1,12 @@
 package runtime
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
@@ -93,13 +95,32 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 func (l *Led) Close() error {
 	l.endSnapshots() // they read the store
 	if l.System.Across() != nil {
-		l.System.Abandon() // other stores begin anew with the next leader
+		l.leave()
 	}
 	l.System.Close()
 	err := l.Store.Close()
+	if errors.Is(err, errLeft) {
+		err = nil
+	}
 	l.trace.end(l.System, err)
 	l.endRecords()
 	return err
+}
+
+// errLeft is why the store of a system among several takes nothing any more that is closed.
+var errLeft = errors.New("this node does not lead the store any more")
+
+// leaveMax bounds how long a system that is closed waits for its disk.
+const leaveMax = time.Second
+
+// leave ends what the system has with other stores, which begin anew with the next leader. What is in doubt here has to stay so on the disk, as its home may have
+// decided: to undo it, or to let another event have its locks, is for memory alone. So the store takes nothing from then on, as after a failure.
+func (l *Led) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveMax)
+	defer cancel()
+	_ = l.Store.Flush(ctx) // what was answered before it was durable; a store that has failed, or takes longer, loses that as in a crash
+	l.Store.Fail(errLeft)
+	l.System.Abandon()
 }
 
 func (l *Led) endRecords() {

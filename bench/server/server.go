@@ -1,5 +1,6 @@
 // Package server starts database servers for one run of the benchmarks, each with a data
-// directory of its own, which only it uses, and reachable through a socket in it.
+// directory of its own, which only it uses, and reachable through a socket in it. It also
+// starts other nodes, which are parts of this program.
 package server
 
 import (
@@ -19,7 +20,7 @@ import (
 
 // Server is a running server. Its methods may be called from any goroutine.
 type Server struct {
-	// Socket is the directory of its socket, or the socket itself.
+	// Socket is the directory of its socket, or the socket itself; of a part its address.
 	Socket string
 	// Version is what the program says of itself.
 	Version string
