@@ -78,10 +78,14 @@ func Calls(dir string, peer Peer, counters int, write bool) (load.System, error)
 			}
 			return nil
 		},
-		Notes: n.notes,
-		Close: func() { _ = n.close() },
+		Retries: n.withdrawn,
+		Notes:   n.notes,
+		Close:   func() { _ = n.close() },
 	}, nil
 }
 
 // notes says what the session between the nodes has carried.
 func (n *node) notes() []string { return n.line.notes(n.System.Stats().Commits) }
+
+// withdrawn returns how many attempts have been made again.
+func (n *node) withdrawn() int64 { return int64(n.System.Stats().Withdrawals) }

@@ -105,14 +105,14 @@ func TwoPhaseCommit(dir string, peer Peer, clients int) (load.System, error) {
 		NewClient: func(i, _ int) load.Client {
 			return func(*rand.Rand) error {
 				key := keys.Add(1) % load.Accounts
-				if !l.Send(far, message(i, prepare, key)) {
+				if !l.Send(far, newMessage(i, prepare, key)) {
 					return errSession
 				}
 				<-a.waiting[i]
 				if err := set(db, key, pebble.Sync); err != nil {
 					return err
 				}
-				if !l.Send(far, message(i, decide, key)) {
+				if !l.Send(far, newMessage(i, decide, key)) {
 					return errSession
 				}
 				return nil

@@ -45,8 +45,8 @@ func (a answers) Message(_ event.NodeID, m []byte) {
 // MessageLen is about as long as a message of an event with one remote call.
 const MessageLen = 60
 
-// message returns one of a client, of a kind, about an actor or a row.
-func message(client int, kind byte, key uint64) []byte {
+// newMessage returns one of a client, of a kind, about an actor or a row.
+func newMessage(client int, kind byte, key uint64) []byte {
 	m := make([]byte, MessageLen)
 	binary.LittleEndian.PutUint32(m, uint32(client))
 	m[4] = kind
@@ -75,7 +75,7 @@ func Echo(dir string, peer Peer, clients int) (load.System, error) {
 	return load.System{
 		NewClient: func(i, _ int) load.Client {
 			return func(*rand.Rand) error {
-				if !l.Send(far, message(i, 0, 0)) {
+				if !l.Send(far, newMessage(i, 0, 0)) {
 					return errSession
 				}
 				<-a.waiting[i]

@@ -70,7 +70,7 @@ func Game(dir string, peer Peer, cooks, ownership int) (load.System, error) {
 			}
 			return nil
 		},
-		Retries: func() int64 { return int64(n.System.Stats().Withdrawals) },
+		Retries: n.withdrawn,
 		Notes:   n.notes,
 		Close:   func() { _ = n.close() },
 	}, nil

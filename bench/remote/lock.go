@@ -144,7 +144,7 @@ type locker struct {
 func (c *locker) send(kind byte, actor int) error {
 	if !isFar(actor) {
 		c.here.do(kind, uint64(actor), func(value uint64) { c.came <- value })
-	} else if !c.line.Send(far, message(c.number, kind, uint64(actor))) {
+	} else if !c.line.Send(far, newMessage(c.number, kind, uint64(actor))) {
 		return errSession
 	}
 	return nil
@@ -268,7 +268,7 @@ func Updates(dir string, peer Peer, u Update) (load.System, error) {
 			}
 			return sumOf(sum, writes.Load())
 		},
-		Retries: func() int64 { return int64(n.System.Stats().Withdrawals) },
+		Retries: n.withdrawn,
 		Notes:   n.notes,
 		Close:   func() { _ = n.close() },
 	}, nil

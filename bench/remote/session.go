@@ -18,7 +18,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/membership/identity"
@@ -69,6 +71,45 @@ type line struct {
 	port  *port.Port
 	ready chan struct{} // closed when the transport is there
 	up    chan struct{} // has an element when a session has begun
+
+	late   chan message // on its way, as it would be in a network; nil: no message is delayed
+	delays sync.WaitGroup
+}
+
+// DelayVariable is the variable of the environment that says how long each message of a session is under way, beside the time that it takes.
+const DelayVariable = "AEON_BENCH_DELAY"
+
+// message is one that is delayed.
+type message struct {
+	due  time.Time
+	from event.NodeID
+	m    []byte
+}
+
+// lateMax is how many messages are under way at a time.
+const lateMax = 10_000
+
+// delay has each message come after d, in order.
+func (l *line) delay(to listener, d time.Duration) listener {
+	l.late = make(chan message, lateMax)
+	l.delays.Go(func() {
+		for x := range l.late {
+			time.Sleep(time.Until(x.due))
+			to.Message(x.from, x.m)
+		}
+	})
+	return delayed{to, l, d}
+}
+
+// delayed is a listener that hears of messages later.
+type delayed struct {
+	listener
+	line *line
+	by   time.Duration
+}
+
+func (d delayed) Message(from event.NodeID, m []byte) {
+	d.line.late <- message{time.Now().Add(d.by), from, m}
 }
 
 // listener is what takes what arrives in the sessions of a line.
@@ -111,6 +152,13 @@ func open(dir, peer string, listening func(*line) listener) (*line, error) {
 		return nil, err
 	}
 	takes := listening(l)
+	if text := os.Getenv(DelayVariable); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return nil, err
+		}
+		takes = l.delay(takes, d)
+	}
 	l.Transport = grpc.New(grpc.Config{
 		Node: id.Node, Listener: l.port.Listener(port.Transport), Handler: handler{takes, l}, Clock: l.clock,
 		Dial: func(ctx context.Context, to event.NodeID) (net.Conn, error) {
@@ -161,4 +209,11 @@ func (l *line) notes(operations uint64) []string {
 
 func per(n, of uint64) float64 { return float64(n) / float64(max(of, 1)) }
 
-func (l *line) close() error { return errors.Join(l.Transport.Close(), l.port.Close()) }
+func (l *line) close() error {
+	err := errors.Join(l.Transport.Close(), l.port.Close())
+	if l.late != nil {
+		close(l.late)
+		l.delays.Wait()
+	}
+	return err
+}

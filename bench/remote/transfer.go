@@ -68,7 +68,7 @@ func Transfers(dir string, peer Peer) (load.System, error) {
 			}
 			return err
 		},
-		Retries: func() int64 { return int64(n.System.Stats().Withdrawals) },
+		Retries: func() int64 { return n.withdrawn() }, // n is another one after Check,
 		Close:   func() { _ = n.close() },
 	}, nil
 }

@@ -90,7 +90,7 @@ func SerialTree(dir string, peer Peer, clients, depth int) (load.System, error) 
 	return load.System{
 		NewClient: func(i, _ int) load.Client {
 			return func(r *rand.Rand) error {
-				m := message(i, 0, r.Uint64N(1<<(depth-1)))
+				m := newMessage(i, 0, r.Uint64N(1<<(depth-1)))
 				m[13], m[21] = 1, byte(depth-1)
 				root.Lock()
 				defer root.Unlock()
@@ -167,7 +167,7 @@ func Tree(dir string, peer Peer, depth int, write bool) (load.System, error) {
 			}
 			return nil
 		},
-		Retries: func() int64 { return int64(n.System.Stats().Withdrawals) },
+		Retries: n.withdrawn,
 		Notes:   n.notes,
 		Close:   func() { _ = n.close() },
 	}, nil

@@ -52,6 +52,10 @@ var ofAcross = []plant{
 		"\ta.followers, list = nil, nil\n",
 		attempts),
 
+	bug("a node that ends deletes what is in doubt", "runtime/clustering.go",
+		"\tl.Store.Fail(errLeft)\n",
+		"",
+		"./cluster/link -run TestWhatIsInDoubt"),
 	bug("a later start forgets the locks of what is prepared", "runtime/order/above.go",
 		"\tfor _, h := range held {\n\t\ta.takeFree(h)\n\t}\n",
 		"\t_ = held\n",
