@@ -149,6 +149,9 @@ func (w *world) crashedSince(e event) (h uint8, ok bool) {
 // crashed.
 func (w *world) cutOff(e event, x node) bool {
 	h := w.c.host[x]
+	if w.c.stores {
+		return !w.serves(e, h)
+	}
 	w.touched.read(partSession(h))
 	return w.runs[e].epochs[h] != w.net.crashes[h]
 }

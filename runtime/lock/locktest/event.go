@@ -27,6 +27,10 @@ func (w *world) advance() {
 			}
 		}
 		again = again || len(w.todo) > 0
+		if !again && w.latched != 0 {
+			w.unlatchAll()
+			again = len(w.todo) > 0
+		}
 	}
 	w.out, w.reports, w.kids = w.out[:0], w.reports[:0], w.kids[:0]
 }
@@ -47,12 +51,19 @@ func (w *world) handle(n *note) {
 		return
 	}
 	w.touched.read(partAttempt(e))
-	if r := &w.runs[e]; r.status != 1 || r.home.ID() != m.ID {
+	if h := w.c.host[m.From]; w.c.stores && m.Kind != lock.MsgAdmitted && h != w.homeHost(e) {
+		w.refused(m.ID, h, m.Node, max(m.Mode, w.mode(e, m.Node)))
+		return
+	}
+	if r := &w.runs[e]; r.status != 1 || r.home.ID() != m.ID || w.above.tries[e].ended {
 		return
 	}
 	r := w.run(e)
 	switch m.Kind {
 	case lock.MsgAdmitted:
+		if !viewFaults.countGrants {
+			w.took(e)
+		}
 		if n.report == nil {
 			r.home.Receive(m)
 			return
@@ -85,6 +96,31 @@ func (w *world) withdraw(e event, y node, m lock.Mode, up node, why string) {
 	}
 	w.leave(e, true)
 	w.deafen(e)
+	if y != 0 {
+		w.learnPath(w.homeHost(e), y)
+	}
+	entered := r.entered
+	w.forgetAttempt(e, next)
+	r.home.Withdraw(y, m)
+	high := entered
+	if up != 0 && !w.c.stores {
+		// the report carries how T runs there, or they might disagree for ever
+		w.learnPath(w.homeHost(e), up)
+		w.learnPath(w.homeHost(e), entered)
+		high = hostView{w, w.homeHost(e)}.nearest(bit(up) | bit(high))
+	}
+	r.high, r.entered = high, 0
+	r.begin(&w.c.events[e])
+	if w.parked[e] != 0 {
+		r.status = 3
+		return
+	}
+	w.enter(e)
+}
+
+// forgetAttempt forgets what the present attempt of e has done.
+func (w *world) forgetAttempt(e event, next try) {
+	r := w.run(e)
 	w.above.tries[e] = next
 	w.touched.write(partAttempt(e) | partActor(nodeFresh+node(e)))
 	for x := range w.readers {
@@ -103,28 +139,10 @@ func (w *world) withdraw(e event, y node, m lock.Mode, up node, why string) {
 		}
 	}
 	w.edges[nodeFresh+node(e)] = 0
-	if y != 0 {
-		w.learnPath(w.homeHost(e), y)
-	}
-	r.home.Withdraw(y, m)
-	high := r.entered
-	if up != 0 && !w.c.stores {
-		// the report carries how T runs there, or they might disagree for ever
-		w.learnPath(w.homeHost(e), up)
-		w.learnPath(w.homeHost(e), r.entered)
-		high = hostView{w, w.homeHost(e)}.nearest(bit(up) | bit(high))
-	}
-	r.high, r.entered = high, 0
 	r.started, r.done, r.pending, r.reach, r.read = 0, 0, 0, 0, 0
 	clear(r.pc[:])
 	clear(r.block[:])
 	clear(r.via[:])
-	r.begin(&w.c.events[e])
-	if w.parked[e] != 0 {
-		r.status = 3
-		return
-	}
-	w.enter(e)
 }
 
 // learnPath tells the home and the hosts on the T-path to y how it runs: the home has
@@ -198,6 +216,7 @@ func (w *world) advanceEvent(e event) bool {
 				return true
 			}
 			w.touched.read(partView(w.homeHost(e)))
+			w.askMore(e, y)
 			w.access(e, y, mode)
 			w.arrive(e, y)
 			return true
@@ -321,7 +340,9 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 	r = w.run(e)
 	w.touched.read(partActor(x))
 	if int(r.pc[x]) == len(p.ops[x]) {
-		r.done |= bit(x)
+		if r.done |= bit(x); w.c.stores {
+			w.voteEarly(e, x)
+		}
 		return true
 	}
 	o := &p.ops[x][r.pc[x]]
@@ -377,6 +398,7 @@ func (w *world) call(e event, x, y node, async bool) {
 	r := w.run(e)
 	w.trace("  e%d: %v calls %v", e, x, y)
 	if r.started.has(y) { // called again: the event holds it, the call runs at once
+		w.askMore(e, y)
 		w.access(e, y, w.mode(e, y))
 		return
 	}
@@ -451,6 +473,10 @@ func (w *world) commit(e event) {
 		w.remember(e)
 	}
 	r.status = 2
+	if w.c.stores {
+		w.markDone(e)
+		w.checkCommitted()
+	}
 	w.carry(h, e)
 	if !r.early {
 		w.leave(e, false)

@@ -17,6 +17,7 @@ type Options struct {
 	States  int    // states per configuration; 0, as of the next two: none of these configurations
 	Further int    // states per configuration with crashes, or calls of what another event creates
 	Stores  int    // states per configuration over several stores
+	Faults  int    // and if these crash, and their sessions end
 	Seed    uint64 // the first seed
 	Moves   bool   // half of the events move nodes in T
 	Only    uint64 // if set, the one seed that is run
@@ -24,7 +25,7 @@ type Options struct {
 
 // Default is what a plain go test explores: all states of each configuration without crashes, which are fewer
 // than the bound, and a part of those of configurations with crashes.
-var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_000, Seed: 1}
+var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_000, Faults: 300, Seed: 1}
 
 // exploreSchedules is how many random schedules a configuration gets that has more states
 // than the limit.
@@ -56,6 +57,9 @@ type counts struct {
 	taken     int // actors, later
 	followed  int // other attempts
 	further   int // parts, later
+	fast      int // holds on the fast path, at an entry
+	decisions int // restored
+	doubts    int
 }
 
 // add adds what has happened between two states.
@@ -64,6 +68,9 @@ func (c *counts) add(from, to *counts) {
 	c.taken += to.taken - from.taken
 	c.followed += to.followed - from.followed
 	c.further += to.further - from.further
+	c.fast += to.fast - from.fast
+	c.decisions += to.decisions - from.decisions
+	c.doubts += to.doubts - from.doubts
 }
 
 type tally struct {
@@ -126,10 +133,11 @@ func Explore(t *testing.T, o Options) {
 		}
 		return c
 	}}
+	faults := family{name: "events over stores that crash, and whose sessions end", limit: o.Faults, draw: func(seed uint64) *config { return faultyStores(graphs, seed) }}
 	stores := family{name: "events over stores", limit: o.Stores, draw: func(seed uint64) *config { return overStores(graphs, seed) }}
-	for _, f := range []*family{&stores, &sets, &further} {
+	for _, f := range []*family{&stores, &faults, &sets, &further} {
 		last := end
-		if f == &stores && o.Only == 0 { // two for each set, as they are small
+		if (f == &stores || f == &faults) && o.Only == 0 { // two for each set, as they are small
 			last += end - first
 		}
 		if f.limit > 0 && !t.Failed() {
@@ -215,6 +223,7 @@ func (f *family) explore(t *testing.T, first, end uint64) {
 		f.name, sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), sum.schedules.Load(),
 		sum.withdrawn, time.Since(start).Round(time.Millisecond))
 	if sum.taken > 0 {
-		t.Logf("%s: %d actors taken later, %d parts later, %d waits for attempts that are before", f.name, sum.taken, sum.further, sum.followed)
+		t.Logf("%s: %d actors taken later, %d parts later, %d waits for attempts that are before, %d entries on the fast path, %d decisions and %d prepared parts restored",
+			f.name, sum.taken, sum.further, sum.followed, sum.fast, sum.decisions, sum.doubts)
 	}
 }

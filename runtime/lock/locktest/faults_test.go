@@ -72,24 +72,52 @@ func TestPlantedBugs(t *testing.T) {
 	}
 }
 
-// Stores that take their parts in another way, and attempts that take later what they may not, wait for each other for ever. The sets of CI show each.
+// Stores that take their parts in another way, attempts that take later what they may not, and stores that forget what they must not. The sets of CI show each.
 func TestPlantedBugsOverStores(t *testing.T) {
 	graphs := allGraphs()
-	for what, fault := range map[string]*bool{"waiting for later attempts": &viewFaults.followLater, "taking what others wait for further up": &viewFaults.beside,
-		"taking without a place in the order": &viewFaults.noPlace, "a part in two steps": &viewFaults.twoSteps, "parts in any order": &viewFaults.anyOrder,
-		"waiting without a place in the order": &viewFaults.unorderedWaits} {
-		t.Run(what, func(t *testing.T) {
-			*fault = true
-			defer func() { *fault = false }()
+	for _, b := range []struct {
+		what   string
+		fault  *bool
+		faulty bool // stores crash
+		says   string
+	}{
+		{"waiting for later attempts", &viewFaults.followLater, false, "deadlock"},
+		{"taking what others wait for further up", &viewFaults.beside, false, "deadlock"},
+		{"taking without a place in the order", &viewFaults.noPlace, false, "deadlock"},
+		{"a part in two steps", &viewFaults.twoSteps, false, "deadlock"},
+		{"parts in any order", &viewFaults.anyOrder, false, "deadlock"},
+		{"waiting without a place in the order", &viewFaults.unorderedWaits, false, "deadlock"},
+		{"releasing what is prepared", &viewFaults.releasePrepared, false, "strictly|undo"},
+		{"silence of a part that is refused", &viewFaults.unrefused, false, "deadlock"},
+		{"votes before locks are taken", &viewFaults.countVotes, true, "strictly"},
+		{"votes before locks are granted", &viewFaults.countGrants, true, "strictly"},
+		{"attempts that outlive a session", &viewFaults.outlive, true, ""},
+		{"half a pass", &viewFaults.halfPass, true, "deadlock"},
+		{"silence about attempts that are over", &viewFaults.stale, true, "left|deadlock"},
+		{"numbers that outlive a session", &viewFaults.keepNumbers, true, "deadlock"},
+		{"forgetting what is in doubt", &viewFaults.forgetDoubt, true, ""},
+		{"admitting before what is in doubt is held", &viewFaults.restoreLate, true, ""},
+	} {
+		t.Run(b.what, func(t *testing.T) {
+			*b.fault = true
+			defer func() { *b.fault = false }()
 			var sum tally
-			s := &search{limit: Default.Stores}
+			s, draw := &search{limit: Default.Stores}, overStores
+			if b.faulty {
+				s.limit, draw = Default.Faults, faultyStores
+			}
 			for seed := uint64(1); seed <= 2*30*uint64(len(graphs)); seed++ {
-				if _, f := s.run(overStores(graphs, seed), seed, &sum); f != nil {
-					if t.Logf("%s, %d states: %s", f.c.name, sum.states.Load(), f.what); !strings.Contains(f.what, "deadlock") {
-						t.Errorf("found something else:\n%v%s", f.c, f.replay())
-					}
-					return
+				_, f := s.run(draw(graphs, seed), seed, &sum)
+				if f == nil {
+					continue
 				}
+				t.Logf("%s, %d states, %d schedules: %s", f.c.name, sum.states.Load(), sum.schedules.Load(), f.what)
+				for _, w := range strings.Split(b.says, "|") {
+					if strings.Contains(f.what, w) {
+						return
+					}
+				}
+				t.Fatalf("found something else:\n%v%s", f.c, f.replay())
 			}
 			t.Errorf("not found in %d states", sum.states.Load())
 		})

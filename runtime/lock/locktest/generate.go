@@ -330,8 +330,8 @@ func (c *config) String() string {
 		fmt.Fprintf(&b, "  host %d may crash; homes on %v\n", c.crash-1, c.home[:len(c.events)])
 	}
 	if c.stores {
-		fmt.Fprintf(&b, "  over stores; homes in %v; by TOP at once %v; hinted %b; known %v, with all below %v; readers leave early %v\n", c.home[:len(c.events)], c.byTop[:len(c.events)], c.hinted[:len(c.events)],
-			c.known[:len(c.events)], c.trees[:len(c.events)], c.early)
+		fmt.Fprintf(&b, "  over stores; homes in %v; by TOP at once %v; hinted %b; known %v, with all below %v; readers leave early %v\n  stores that vote with answers %b; on the fast path %v; stores that crash %b, cut %b\n", c.home[:len(c.events)], c.byTop[:len(c.events)], c.hinted[:len(c.events)],
+			c.known[:len(c.events)], c.trees[:len(c.events)], c.early, c.votes[:len(c.events)], c.fast[:len(c.events)], c.crashes, c.cuts)
 	}
 	for x := node(1); x < nodeFresh; x++ {
 		if c.parents[x] != 0 {

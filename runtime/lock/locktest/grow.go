@@ -18,9 +18,8 @@ func (w *world) tries(e event, y node) bool {
 		return true
 	}
 	t, s := &w.above.tries[e], w.c.host[y]
-	w.touched.read(partKnow(s, t.follows[y].Event))
-	k := w.partOf(t.follows[y], s)
-	return t.ready && t.asked&^t.taken>>s&1 == 0 && (k == nil || k.left)
+	w.touched.read(partKnow(s, t.follows[y].event))
+	return t.ready && t.asked&^t.taken>>s&1 == 0 && w.partOf(t.follows[y].id(), s) == nil && (t.asked>>s&1 == 0 || w.serves(e, s))
 }
 
 // unordered reports whether e is in other stores without a place of TOP: it waits in no queue.
@@ -33,6 +32,7 @@ func (w *world) unordered(e event) bool {
 func (w *world) need(e event, y node, m lock.Mode) {
 	r, t, s := w.run(e), &w.above.tries[e], w.c.host[y]
 	id := r.home.ID()
+	w.askMore(e, y)
 	d := r.home.Access(router{&w.parents}, y, m)
 	switch {
 	case d.Act == lock.Ask:
@@ -46,14 +46,16 @@ func (w *world) need(e event, y node, m lock.Mode) {
 	case !d.MayGrow(y) || t.asked == 0 && (s == w.homeHost(e) || t.byTop):
 		w.withdraw(e, y, m, 0, d.Reason.String())
 	case t.asked>>s&1 == 0:
-		w.counts.further++
-		w.reach(e, s, y)
+		if w.counts.further++; !w.reach(e, s, y) {
+			w.withdraw(e, y, m, 0, "there is no session with the store of")
+		}
 	default:
 		ref, behind := w.grow(w.partOf(id, s), y, m)
-		t.follows[y] = behind
+		t.follows[y] = followed{behind.Event, uint8(behind.Attempt)}
 		switch {
 		case ref.Valid():
 			r.home.Hold(y, m, ref, nil)
+			w.took(e)
 			w.counts.taken++
 			w.trace("    %v is taken", y)
 		case behind == xid{}:
@@ -78,6 +80,7 @@ func (w *world) grow(k *part, y node, m lock.Mode) (lock.Ref, xid) {
 	var path []*xqueue
 	for x := y; !virtualNodes.has(x); x = w.parents[x] {
 		w.touched.read(partQueue(x))
+		w.latch(x)
 		path = append(path, &w.queues[x])
 	}
 	w.touched.read(partView(k.store))
@@ -99,6 +102,9 @@ func (w *world) grow(k *part, y node, m lock.Mode) (lock.Ref, xid) {
 
 // arrivals lists what may come between stores.
 func (w *world) arrivals(l []move) []move {
+	if w.c.faulty() {
+		l = w.faults(l)
+	}
 	for i := range w.above.parcels {
 		if w.arrives(&w.above.parcels[i]) {
 			l = append(l, move{kind: moveParcel, i: uint16(i)})
@@ -106,6 +112,12 @@ func (w *world) arrivals(l []move) []move {
 	}
 	for i := range w.above.parts {
 		k := &w.above.parts[i]
+		if k.calls == 0 {
+			continue
+		}
+		if _, works := w.above.cores[k.store].part.Has(nameOf(k.id)); !works {
+			continue
+		}
 		for m := k.calls; m != 0; m &= m - 1 {
 			l = append(l, move{kind: moveOrphan, e: k.id.Event, y: m.first(), i: uint16(i)})
 		}

@@ -19,7 +19,7 @@ func (w *world) access(e event, y node, m lock.Mode) {
 		return // made by this event, unknown to other events
 	}
 	got, any := lock.None, false
-	w.queues[y].Holders(func(h lock.Holder[event]) bool {
+	w.holders(y, func(h lock.Holder[event]) bool {
 		if h.ID == id {
 			got, any = max(got, h.Mode), true
 		} else if h.Mode.Conflicts(m) {
@@ -60,7 +60,12 @@ func (w *world) checkHolds() {
 				need = lock.Write
 			}
 			held := false
-			w.queues[x].Holders(func(h lock.Holder[event]) bool {
+			if s := w.c.host[x]; w.c.stores && s != w.homeHost(e) {
+				if k := w.partOf(r.home.ID(), s); k == nil || k.ended {
+					continue // it was lost, or restored, and the home has not heard of that
+				}
+			}
+			w.holders(x, func(h lock.Holder[event]) bool {
 				held = held || h.ID == r.home.ID() && h.Mode >= need
 				return true
 			})
@@ -94,7 +99,13 @@ func (w *world) after(e event, set uint8) {
 		return
 	}
 	w.precede[e] |= set
-	p := w.precede
+	if !w.c.stores { // else an attempt that has lost a part may be about to hear of that
+		w.acyclic(w.precede)
+	}
+}
+
+// acyclic checks that no event comes before itself.
+func (w *world) acyclic(p [eventsMax]uint8) {
 	for k := range p {
 		for i := range p {
 			if p[i]>>k&1 != 0 {
@@ -148,4 +159,20 @@ func (w *world) remember(e event) {
 		h = mix(h ^ uint64(read)<<36 ^ uint64(written)<<32 ^ uint64(w.committed[x])<<16 ^ uint64(w.parents[x]))
 	}
 	w.history = mix(w.history ^ h)
+}
+
+// checkCommitted checks that the events that have committed have an order.
+func (w *world) checkCommitted() {
+	p, committed := w.precede, uint8(0)
+	for e := range w.c.events {
+		if w.runs[e].status == 2 {
+			committed |= 1 << e
+		}
+	}
+	for e := range p {
+		if p[e] &= committed; committed>>e&1 == 0 {
+			p[e] = 0
+		}
+	}
+	w.acyclic(p)
 }

@@ -26,6 +26,10 @@ const (
 	moveParcel            // parcel i arrives
 	moveEnd               // the code of e has ended, which is over several stores
 	moveOrphan            // a call of y that an attempt of e has made which is over: the one of part i
+	moveFail              // store h crashes, and starts anew
+	moveCut               // the session of stores h and i ends
+	moveLost              // store h learns that its session with store i has ended
+	moveUp                // and that another one has begun
 	moveKinds
 )
 
@@ -70,12 +74,12 @@ func (w *world) moves(l []move) []move {
 			}
 			switch t := &w.above.tries[e]; {
 			case !w.finished(e):
-			case t.asked != 0 && !t.ended:
+			case t.open && !t.ended:
 				l = append(l, move{kind: moveEnd, e: e})
-			case t.votes == t.asked:
+			case !t.open || t.verdict:
 				l = append(l, move{kind: moveCommit, e: e})
 			}
-			if w.c.arb>>e&1 == 1 && r.arb == 0 {
+			if w.c.arb>>e&1 == 1 && r.arb == 0 && !w.above.tries[e].verdict {
 				l = append(l, move{kind: moveWithdraw, e: e})
 			}
 			if viewFaults.releaseEarly && !r.early && r.done != 0 && !w.finished(e) && allAdmitted(&r.home) {
@@ -187,6 +191,14 @@ func (w *world) step(m move) {
 		w.prepare(m.e)
 	case moveOrphan:
 		w.orphaned(w.above.parts[m.i].id, m.y)
+	case moveFail:
+		w.failStore(m.h)
+	case moveCut:
+		w.cut(m.h, uint8(m.i))
+	case moveLost:
+		w.loseSession(m.h, uint8(m.i))
+	case moveUp:
+		w.beginSession(m.h, uint8(m.i))
 	case moveEarly:
 		w.run(m.e).early = true
 		w.leave(m.e, false)
@@ -259,7 +271,18 @@ func (w *world) describe(m move) string {
 		return fmt.Sprintf("host %d learns of %v", m.h, m.y)
 	case moveParcel:
 		g := &w.above.parcels[m.i]
+		if g.kind == toCommit {
+			return fmt.Sprintf("deliver %v (%v) e%d.%d at store %d", g.says, g.yes, g.id.Event, g.id.Attempt, g.store)
+		}
 		return fmt.Sprintf("deliver %v e%d.%d at store %d #%d", g.kind, g.id.Event, g.id.Attempt, g.store, g.number)
+	case moveFail:
+		return fmt.Sprintf("store %d crashes, and starts anew", m.h)
+	case moveCut:
+		return fmt.Sprintf("the session of stores %d and %d ends", m.h, m.i)
+	case moveLost:
+		return fmt.Sprintf("store %d learns that its session with store %d has ended", m.h, m.i)
+	case moveUp:
+		return fmt.Sprintf("store %d is in a session with store %d", m.h, m.i)
 	case moveEnd:
 		return fmt.Sprintf("e%d has ended, and is to be decided", m.e)
 	case moveOrphan:
@@ -281,8 +304,8 @@ func (w *world) end() {
 			}
 			for e := range w.c.events {
 				for y, o := range w.above.tries[e].follows {
-					if o.Attempt != 0 {
-						s += fmt.Sprintf("; at %d e%d follows e%d", y, e, o.Event)
+					if o.attempt != 0 {
+						s += fmt.Sprintf("; at %d e%d follows e%d", y, e, o.event)
 					}
 				}
 			}
@@ -290,8 +313,8 @@ func (w *world) end() {
 			return
 		}
 	}
-	if n := len(w.above.parts) + len(w.above.parcels); n != 0 {
-		w.fail("%d parts and messages about parts are left", n)
+	if what := w.left(); w.c.stores && what != "" {
+		w.fail("%s are left", what)
 	}
 	if n := w.net.Len(); n != 0 && w.c.crash == 0 {
 		w.fail("%d enqueues are left, whose turn never comes", n)
@@ -430,6 +453,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 	w := s.level(0)
 	w.allOrders, w.brief, w.net.InOrder = true, s.brief, s.streams
 	w.reset(c)
+	defer func() { s.counts.add(&counts{}, &w.counts) }()
 	var path []move
 	// half of the schedules prefer some kinds of moves
 	var weight [moveKinds]int

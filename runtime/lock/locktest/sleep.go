@@ -15,12 +15,14 @@ func partRun(e event) scope           { return 1 << (24 + e) } // and the order 
 func partAttempt(e event) scope       { return 1 << (28 + e) } // status and attempt, as nodes look at them
 func partKnow(h uint8, e event) scope { return 1 << (32 + 4*scope(h) + scope(e)) }
 func partView(h uint8) scope          { return 1 << (44 + h) }
+func partTurns(h uint8) scope         { return partTurn << h }
 func partSession(h uint8) scope       { return 1 << (48 + h) } // of host h with the others
 const (
 	partGlobal   scope = 1 << 47 // what is committed
 	partActors   scope = 0xfff << 12
 	partSessions scope = 7 << 48
 	partTop      scope = 1 << 51 // what store 0 has ordered
+	partTurn     scope = 1 << 52 // what store 0 has sent to a store, of three
 )
 
 // touched is what a move has read and written.
@@ -41,8 +43,13 @@ func (w *world) settle() {
 		if w.c.events[e].move != 0 {
 			in |= partGlobal
 		}
-		if w.c.crash != 0 {
+		if w.c.crash != 0 || w.c.faulty() {
 			in |= partSessions
+		}
+		if w.c.stores {
+			for h := range uint8(w.c.hosts) {
+				in |= partKnow(h, e)
+			}
 		}
 		(r.started &^ r.done).each(func(x node) { in |= partActor(x) })
 		if r.reach != 0 {

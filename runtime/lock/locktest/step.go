@@ -157,7 +157,8 @@ func (w *world) sendHome(h uint8, i int) {
 		w.checkOrder(f)
 	}
 	w.touched.read(partAttempt(e))
-	if r := &w.runs[e]; !n.m.Orphan && (r.status != 1 || r.home.ID() != f.ID) {
+	part := w.c.stores && h != w.homeHost(e) && f.Kind != lock.Admitted // which knows nothing of the attempt's end
+	if r := &w.runs[e]; !part && !n.m.Orphan && (r.status != 1 || r.home.ID() != f.ID) {
 		return // it would be dropped there
 	}
 	if to := w.homeHost(e); to != h && !w.c.stores {

@@ -121,6 +121,17 @@ var viewFaults struct {
 	unorderedWaits bool
 	twoSteps       bool // a store performs its part of an attempt in two steps
 	anyOrder       bool // store 1 takes its parts as they come
+
+	releasePrepared bool // what is prepared is released before the decision
+	countVotes      bool // a vote counts though the attempt has taken locks since
+	countGrants     bool // or though queues have granted it locks since
+	outlive         bool // attempts outlive the session with a store
+	halfPass        bool // and the loss of what store 0 has sent
+	stale           bool // a home answers nothing about attempts that are over
+	keepNumbers     bool // store 0 goes on with the numbers of a session that is over
+	unrefused       bool // a part that a queue has refused does not tell its home
+	forgetDoubt     bool // a store that starts anew does not hold what is prepared
+	restoreLate     bool // or only when it has a session
 }
 
 // hostView is the View of one host.

@@ -183,6 +183,7 @@ type world struct {
 	recall    bool   // the history is part of the state
 	history   uint64 // of the commits
 	decided   node   // the node whose move is being released
+	latched   mask   // nodes
 	log       func(format string, args ...any)
 }
 
@@ -192,6 +193,9 @@ func (w *world) queue(x node) *xqueue {
 	w.queueAt[x] = *w.clock
 	w.stale |= 1 << x
 	w.touched.write(partQueue(x))
+	if w.c.stores {
+		w.latch(x)
+	}
 	return &w.queues[x]
 }
 
@@ -217,6 +221,7 @@ func (w *world) reset(c *config) {
 	}
 	*w = world{c: c, out: w.out[:0], net: w.net, log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, brief: w.brief, recall: w.recall, trial: w.trial}
 	w.net.Reset(wire)
+	w.above.links.reset()
 	c.derive()
 	w.edges, w.committed, w.slots, w.parents = c.edges, c.edges, c.slots, c.parents
 	for h := range w.view {
@@ -225,6 +230,7 @@ func (w *world) reset(c *config) {
 	for x := range node(nodeCount) {
 		w.queue(x).Reset(x)
 	}
+	w.above.words, w.latched = [nodeCount]lock.Word{}, 0
 	for e := range event(eventsMax) {
 		if int(e) < len(c.events) && c.events[e].move != 0 {
 			w.movers |= 1 << e
@@ -242,7 +248,7 @@ func (w *world) copyFrom(o *world) {
 	if w.c.stores {
 		w.above.copyFrom(&o.above)
 	}
-	w.out, w.todo, w.decided = w.out[:0], w.todo[:0], 0
+	w.out, w.todo, w.decided, w.latched = w.out[:0], w.todo[:0], 0, 0
 	w.sums, w.stale = o.sums, o.stale
 	for x := range w.queues {
 		if w.queueAt[x] != o.queueAt[x] {
@@ -283,7 +289,9 @@ func (w *world) hash() uint64 {
 	}
 	set += w.net.hash()
 	if w.c.stores {
-		set += w.above.hash()
+		var sum uint64
+		sum, w.buf = w.above.hash(w.buf)
+		set += sum
 	}
 	sum := maphash.Bytes(hashSeed, unsafe.Slice((*byte)(unsafe.Pointer(&w.facts)), unsafe.Sizeof(w.facts)))
 	for _, s := range w.sums {

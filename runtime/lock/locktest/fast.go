@@ -1,0 +1,148 @@
+package locktest
+
+import "github.com/aeon-lang/aeon/runtime/lock"
+
+// This file has the fast path, in worlds of several stores: holds that are in a word beside the queue, without a name. The latch of an actor is taken at the first thing
+// that a step does with its queue, and given back at the end of the step.
+
+// latch has the queue of x see the holders on the fast path.
+func (w *world) latch(x node) {
+	a := &w.above
+	next, ok := a.words[x].Latch()
+	if !ok {
+		return // it is latched
+	}
+	a.words[x] = next
+	w.latched |= bit(x)
+	w.queues[x].See(next)
+}
+
+// unlatch gives the latch of x back; entries go on that holders on the fast path have kept waiting.
+func (w *world) unlatch(x node) {
+	for w.latched.has(x) {
+		if next, ok := w.queues[x].Gate(w.above.words[x]); ok {
+			w.above.words[x] = next
+			w.latched &^= bit(x)
+			return
+		}
+		q := w.queue(x)
+		start := len(w.out)
+		w.out = q.Left(w.at(x), w.above.words[x], w.out)
+		w.process(x, start)
+	}
+}
+
+// unlatchAll gives all latches back.
+func (w *world) unlatchAll() {
+	for w.latched != 0 && w.bad == "" {
+		w.unlatch(w.latched.first())
+	}
+}
+
+// join makes the attempt of k a holder of x on the fast path, or reports false.
+func (w *world) join(k *part, x node, m lock.Mode) bool {
+	w.unlatch(x)
+	w.touched.write(partQueue(x))
+	next, ok := w.above.words[x].Join(m)
+	if !ok {
+		return false
+	}
+	w.above.words[x] = next
+	if m == lock.Write {
+		k.fastW |= bit(x)
+	} else {
+		k.fastR |= bit(x)
+	}
+	if r := w.run(k.id.Event); r.home.ID() == k.id {
+		r.home.Hold(x, m, lock.Ref{}, nil)
+	}
+	w.trace("    e%d holds %v on the fast path", k.id.Event, x)
+	return true
+}
+
+// joinAll makes the attempt a holder of all of m, or of none.
+func (w *world) joinAll(k *part, m, writes mask) bool {
+	for l := m; l != 0; l &= l - 1 {
+		x := l.first()
+		w.unlatch(x)
+		w.touched.write(partQueue(x))
+		if _, ok := w.above.words[x].Join(modeIn(writes, x)); !ok {
+			return false
+		}
+	}
+	m.each(func(x node) { w.join(k, x, modeIn(writes, x)) })
+	return true
+}
+
+func modeIn(writes mask, x node) lock.Mode {
+	if writes.has(x) {
+		return lock.Write
+	}
+	return lock.Read
+}
+
+// enterFast enters an event that wants roots alone, or one actor and T-children of it, without a queue; false: it has to take the general way, and holds nothing.
+func (w *world) enterFast(k *part, reads, writes mask) bool {
+	e, f := k.id.Event, reads|writes
+	if !w.c.fast[e] || w.c.events[e].move != 0 || f&w.c.trees[e] != 0 {
+		return false
+	}
+	w.touched.read(partView(k.store))
+	roots := true
+	for m := f; m != 0; m &= m - 1 {
+		roots = roots && virtualNodes.has(w.parents[m.first()])
+	}
+	if f&(f-1) == 0 || roots {
+		if !w.joinAll(k, f, writes) {
+			return false
+		}
+		w.counts.fast++
+		return true
+	}
+	z := w.c.events[e].target
+	below := f &^ bit(z)
+	for m := below; m != 0; m &= m - 1 {
+		if w.parents[m.first()] != z {
+			return false
+		}
+	}
+	if !f.has(z) || !w.join(k, z, modeIn(writes, z)) {
+		return false
+	}
+	w.counts.fast++
+	if !w.joinAll(k, below, writes) {
+		k.entries |= below
+		id := k.id
+		below.each(func(x node) { w.enterAt(id, x, z) })
+	}
+	return true
+}
+
+// leaveFast ends what k holds on the fast path.
+func (w *world) leaveFast(k *part, withdrawn bool) {
+	for m := k.fastR | k.fastW; m != 0; m &= m - 1 {
+		x := m.first()
+		w.touched.write(partQueue(x))
+		if withdrawn && uint32(w.runs[k.id.Event].undoAt[x]) == k.id.Attempt {
+			w.touched.write(partActor(x))
+			w.undo(w.run(k.id.Event), x)
+		}
+		word := &w.above.words[x]
+		if *word -= modeIn(k.fastW, x).Unit(); word.Awaited() {
+			w.queue(x)
+		}
+	}
+}
+
+// holders calls yield for all that hold x.
+func (w *world) holders(x node, yield func(lock.Holder[event]) bool) {
+	w.queues[x].Holders(yield)
+	if !w.c.stores {
+		return
+	}
+	for i := range w.above.parts {
+		if k := &w.above.parts[i]; (k.fastR | k.fastW).has(x) {
+			yield(lock.Holder[event]{ID: k.id, Mode: modeIn(k.fastW, x)})
+		}
+	}
+}
