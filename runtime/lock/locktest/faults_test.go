@@ -89,8 +89,6 @@ func TestPlantedBugsOverStores(t *testing.T) {
 		{"waiting without a place in the order", &viewFaults.unorderedWaits, false, "deadlock"},
 		{"releasing what is prepared", &viewFaults.releasePrepared, false, "strictly|undo"},
 		{"silence of a part that is refused", &viewFaults.unrefused, false, "deadlock"},
-		{"votes before locks are taken", &viewFaults.countVotes, true, "strictly"},
-		{"votes before locks are granted", &viewFaults.countGrants, true, "strictly"},
 		{"attempts that outlive a session", &viewFaults.outlive, true, ""},
 		{"half a pass", &viewFaults.halfPass, true, "deadlock"},
 		{"silence about attempts that are over", &viewFaults.stale, true, "left|deadlock"},

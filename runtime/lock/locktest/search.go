@@ -463,9 +463,13 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 			weight[k] = 1 + r.IntN(8)
 		}
 	}
+	deaf := move{kind: moveLost, h: uint8(r.IntN(hostsMax)), i: uint16(r.IntN(hostsMax))} // it comes late
 	for {
 		s.lists[0] = w.moves(s.lists[0])
 		l := s.lists[0]
+		if i := slices.Index(l, deaf); i >= 0 && len(l) > 1 {
+			l = slices.Delete(l, i, i+1)
+		}
 		if len(l) == 0 {
 			if w.bad == "" {
 				w.end()

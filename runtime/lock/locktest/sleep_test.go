@@ -14,8 +14,11 @@ func TestSleepingMovesAreNotMissed(t *testing.T) {
 	for seed := range seeds {
 		o := genOptions{moves: seed%3 == 0, crash: seed%4 == 0, create: seed%5 == 0}
 		c := seeded(graphs, seed, o)
-		if seed%3 == 1 {
+		switch seed % 6 {
+		case 1:
 			c = overStores(graphs, seed)
+		case 4:
+			c = faultyStores(graphs, seed)
 		}
 		a, b := &search{limit: 3000, noSleep: true}, &search{limit: 3000}
 		full, f := a.explore(c)

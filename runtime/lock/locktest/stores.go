@@ -103,9 +103,6 @@ func overStores(graphs []dag, seed uint64) *config {
 // faultyStores draws a configuration as overStores does, in which a store crashes or a session ends, or two of these happen.
 func faultyStores(graphs []dag, seed uint64) *config {
 	c, r := overStores(graphs, seed), rand.New(rand.NewPCG(seed, 0xc4a54))
-	if r.IntN(4) == 0 && c.genOvertaken(r) {
-		return c
-	}
 	for range 1 + r.IntN(4)/3 {
 		if s := uint8(r.IntN(c.hosts)); r.IntN(3) == 0 {
 			c.cuts |= 1 << s
@@ -117,41 +114,6 @@ func faultyStores(graphs []dag, seed uint64) *config {
 		c.cuts = c.cuts&1 | c.cuts>>1
 	}
 	return c
-}
-
-// genOvertaken has the first event read an actor of a store that votes with its answer, and crashes, and then another one, which events of other homes write, too. It reports
-// false if the actors are not in places for that.
-func (c *config) genOvertaken(r *rand.Rand) bool {
-	x := pick(r, c.actors)
-	home := uint8(r.IntN(c.hosts))
-	if c.hosts < 3 || c.host[x] == home {
-		return false
-	}
-	y := pick(r, c.in(3-home-c.host[x]))
-	if y == 0 {
-		return false
-	}
-	c.crashes = 1 << c.host[x]
-	for e := range c.events {
-		p := &c.events[e]
-		*p = program{target: x}
-		p.ops[x] = []op{{kind: opCallArg, to: y}}
-		c.known[e], c.trees[e], c.home[e] = bit(x)|bit(y), 0, home
-		if e > 0 {
-			p.writes = bit(x) | bit(y)
-			c.home[e] = uint8(r.IntN(c.hosts))
-		}
-		switch r.IntN(4) {
-		case 0:
-			c.known[e] = 0
-		case 1:
-			c.known[e] = bit(y)
-		case 2:
-			p.target, p.ops[y], p.ops[x] = y, []op{{kind: opCallArg, to: x}}, nil
-		}
-	}
-	c.votes[0] |= c.crashes
-	return true
 }
 
 // wanted returns what attempt id may touch on this host, as far as that knows.

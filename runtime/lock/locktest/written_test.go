@@ -1,6 +1,9 @@
 package locktest
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // TestWrittenConfigs explores in full the configurations that are written down here, each of which once showed something, or
 // shows a bug when one is planted.
@@ -84,4 +87,57 @@ func farMove() *config {
 	move.move, move.below = 5, 7
 	c.events = []program{call, move}
 	return c
+}
+
+// overtaken has e0 read 5, whose store votes with the answer and crashes, and then 6. Meanwhile e1 takes 5 in the next start of that store, and writes both. The home of e0 may hear of the crash
+// last of all: the vote must not count, whether e0 takes 6 when it comes there, or has waited for it, ordered, in a queue.
+func overtaken(ordered bool) *config {
+	c := &config{name: "a vote is overtaken", hosts: 3, actors: 7 << nodeActor}
+	c.parents[4], c.parents[5], c.parents[6] = nodeTop, nodeTop, nodeTop
+	c.host[4], c.host[5] = 2, 1
+	var reader, writer program
+	reader.target, writer.target, writer.writes = 4, 6, bit(5)|bit(6)
+	reader.ops[4] = []op{{kind: opCallArg, to: 5}, {kind: opCallArg, to: 6}}
+	writer.ops[6] = []op{{kind: opCallArg, to: 5}}
+	c.events = []program{reader, writer}
+	c.home[0], c.stores, c.early = 2, true, true
+	c.known[0], c.known[1] = bit(4), bit(6)
+	if ordered {
+		c.known[0], c.byTop[0] = bit(4)|bit(5)|bit(6), true
+	}
+	c.votes[0], c.crashes = 1<<1, 1<<1
+	return c
+}
+
+// schedules are those of a configuration that is too large to be explored. Seeds are fixed.
+const schedules = 2000
+
+func schedule(c *config) (int, *finding) {
+	s, r := &search{}, rand.New(rand.NewPCG(1, 2))
+	for i := range schedules {
+		if f := s.random(c, r); f != nil {
+			return i, f
+		}
+	}
+	return schedules, nil
+}
+
+// A vote that goes with an answer counts only if the attempt has got no lock since, be it that it takes it or that a queue grants it.
+func TestAVoteIsOvertaken(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		if _, f := schedule(overtaken(ordered)); f != nil {
+			t.Errorf("%v%s", f.c, f.replay())
+		}
+		fault := &viewFaults.countVotes
+		if ordered {
+			fault = &viewFaults.countGrants
+		}
+		*fault = true
+		if i, f := schedule(overtaken(ordered)); f == nil {
+			t.Errorf("not found, ordered %v", ordered)
+		} else {
+			t.Logf("schedule %d: %s", i, f.what)
+		}
+		*fault = false
+	}
 }
