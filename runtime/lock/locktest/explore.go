@@ -25,11 +25,11 @@ type Options struct {
 
 // Default is what a plain go test explores: all states of each configuration without crashes, which are fewer
 // than the bound, and a part of those of configurations with crashes.
-var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_000, Faults: 300, Seed: 1}
+var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_000, Faults: 500, Seed: 1}
 
 // exploreSchedules is how many random schedules a configuration gets that has more states
-// than the limit.
-const exploreSchedules = 20
+// than the limit; faultySchedules if stores of it crash.
+const exploreSchedules, faultySchedules = 20, 60
 
 // seeded returns configuration number i over graph g.
 func seeded(graphs []dag, seed uint64, o genOptions) *config {
@@ -89,7 +89,11 @@ func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
 	}
 	if f == nil && !all {
 		r := rand.New(rand.NewPCG(seed, 0x5eed))
-		for range exploreSchedules {
+		n := exploreSchedules
+		if c.faulty() {
+			n = faultySchedules
+		}
+		for range n {
 			t.schedules.Add(1)
 			if f = s.random(c, r); f != nil {
 				break

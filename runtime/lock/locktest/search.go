@@ -448,6 +448,9 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 	return all, nil
 }
 
+// calmMax bounds how many moves a random schedule makes before the first fault.
+const calmMax = 100
+
 // random runs one schedule to its end.
 func (s *search) random(c *config, r *rand.Rand) *finding {
 	w := s.level(0)
@@ -463,12 +466,14 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 			weight[k] = 1 + r.IntN(8)
 		}
 	}
-	deaf := move{kind: moveLost, h: uint8(r.IntN(hostsMax)), i: uint16(r.IntN(hostsMax))} // it comes late
+	// One store hears late that one session has ended, and half of the faults happen when much has.
+	deaf, calm := move{kind: moveLost, h: uint8(r.IntN(hostsMax)), i: uint16(r.IntN(hostsMax))}, r.IntN(2)*r.IntN(calmMax)
+	late := func(m move) bool { return m == deaf || len(path) < calm && (m.kind == moveFail || m.kind == moveCut) }
 	for {
 		s.lists[0] = w.moves(s.lists[0])
 		l := s.lists[0]
-		if i := slices.Index(l, deaf); i >= 0 && len(l) > 1 {
-			l = slices.Delete(l, i, i+1)
+		if slices.ContainsFunc(l, func(m move) bool { return !late(m) }) {
+			l = slices.DeleteFunc(l, late)
 		}
 		if len(l) == 0 {
 			if w.bad == "" {
