@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/commit"
 	ids "github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // This file has what stores tell each other of the order of attempts. TOP, at store 0, gives an attempt its place, and sends each store concerned its part; a store takes
@@ -40,8 +41,8 @@ type parcel struct {
 	session       uint8 // of the two
 	stores        uint8 // toTop: that get parts; toMissed: the one that was lost
 	number        uint8
-	place         uint8 // toTop: not 0 if the attempt has one, and gets further parts
-	reads, writes mask  // toVisit: reads is what is called; of a part that was refused: what it does not cover
+	place         uint8      // toTop: not 0 if the attempt has one, and gets further parts
+	reads, writes scene.Mask // toVisit: reads is what is called; of a part that was refused: what it does not cover
 }
 
 // part is what an attempt has in a store, its home included.
@@ -52,18 +53,18 @@ type part struct {
 	ended         bool
 	early         bool // it has voted with an answer, and is not asked for more
 	row           bool // it is prepared
-	reads, writes mask
-	entries       mask // entered at, or grown
-	fastR, fastW  mask // held on the fast path
-	rows          mask // row: has these writes
-	done          mask // it has written these, and committed at its home
-	calls         mask // that are under way though the attempt was withdrawn
+	reads, writes scene.Mask
+	entries       scene.Mask // entered at, or grown
+	fastR, fastW  scene.Mask // held on the fast path
+	rows          scene.Mask // row: has these writes
+	done          scene.Mask // it has written these, and committed at its home
+	calls         scene.Mask // that are under way though the attempt was withdrawn
 }
 
 // try is what the home knows of the order of an attempt.
 type try struct {
-	reads, writes mask // that later attempts enter with, too
-	follows       [nodeCount]followed
+	reads, writes scene.Mask // that later attempts enter with, too
+	follows       [scene.NodeCount]followed
 	place         uint8
 	asked, taken  uint8 // stores with parts that were ordered, and taken
 	early         uint8 // stores whose early votes count
@@ -79,7 +80,7 @@ type try struct {
 
 // followed is an attempt.
 type followed struct {
-	event   event
+	event   scene.Event
 	attempt uint8
 }
 
@@ -87,46 +88,17 @@ func (f followed) id() xid { return xid{Event: f.event, Attempt: uint32(f.attemp
 
 // above is what there is of order over stores.
 type above struct {
-	place    uint8           // the last that TOP has given
-	given    [hostsMax]uint8 // and the last numbers
-	tries    [eventsMax]try
+	place    uint8                 // the last that TOP has given
+	given    [scene.HostsMax]uint8 // and the last numbers
+	tries    [scene.EventsMax]try
 	parts    []part
 	parcels  []parcel
 	deferred []parcel // orders that store 0 keeps until it has a session
-	turns    [hostsMax]lock.Turns[parcel]
-	words    [nodeCount]lock.Word
-	cores    [hostsMax]core
-	rows     [eventsMax]decision
+	turns    [scene.HostsMax]lock.Turns[parcel]
+	words    [scene.NodeCount]lock.Word
+	cores    [scene.HostsMax]core
+	rows     [scene.EventsMax]decision
 	links
-}
-
-// decision is a row of one, at the home of its event.
-type decision struct{ attempt, stores uint8 }
-
-// core is what a store has of the commit, with a version as queues have.
-type core struct {
-	home commit.Home
-	part commit.Participant
-	at   uint64
-	sum  uint64
-}
-
-// core returns what store h has of the commit to change it.
-func (w *world) core(h uint8) *core {
-	*w.clock++
-	k := &w.above.cores[h]
-	k.at, k.sum = *w.clock, 0
-	return k
-}
-
-func nameOf(id xid) commit.Name {
-	return commit.Name{Event: eventOf(id.Event), Number: uint64(id.Attempt)}
-}
-
-func eventOf(e event) ids.EventID { return ids.EventID{Seq: uint64(e) + 1} }
-
-func idOf(n commit.Name) xid {
-	return xid{Event: event(n.Event.Seq - 1), Attempt: uint32(n.Number)}
 }
 
 func (a *above) copyFrom(o *above) {
@@ -172,7 +144,7 @@ func (a *above) hash(buf []byte) (uint64, []byte) {
 func (g *parcel) sum() uint64 { return maphash.Comparable(hashSeed, *g) }
 
 // concerns reports whether something of e is left.
-func (a *above) concerns(e event) bool {
+func (a *above) concerns(e scene.Event) bool {
 	of := func(g parcel) bool { return g.kind != toMissed && g.id.Event == e }
 	left := a.rows[e] != decision{} || slices.ContainsFunc(a.parcels, of) || slices.ContainsFunc(a.deferred, of)
 	for h := range a.turns {
@@ -194,14 +166,14 @@ func (w *world) partOf(id xid, store uint8) *part {
 }
 
 // enterAbove enters with what the event knows: in its store alone, or by TOP.
-func (w *world) enterAbove(e event) {
-	r, t, h, p := w.run(e), &w.above.tries[e], w.homeHost(e), &w.c.events[e]
+func (w *world) enterAbove(e scene.Event) {
+	r, t, h, p := w.run(e), &w.above.tries[e], w.homeHost(e), &w.c.Events[e]
 	id := r.home.ID()
 	reads, writes := w.knows(e)
-	t.byTop = t.byTop || w.c.byTop[e]
-	stores := w.c.storesOf(reads|writes) | t.places | w.c.hinted[e] | 1<<h
-	if !t.byTop || stores == 1<<h || p.move != 0 {
-		w.above.parts = append(w.above.parts, part{id: id, store: h, reads: reads & w.c.in(h), writes: writes & w.c.in(h)})
+	t.byTop = t.byTop || w.c.ByTop[e]
+	stores := w.c.StoresOf(reads|writes) | t.places | w.c.Hinted[e] | 1<<h
+	if !t.byTop || stores == 1<<h || p.Move != 0 {
+		w.above.parts = append(w.above.parts, part{id: id, store: h, reads: reads & w.c.In(h), writes: writes & w.c.In(h)})
 		t.ready = true
 		w.enterStore(id, h, true)
 		return
@@ -214,15 +186,15 @@ func (w *world) enterAbove(e event) {
 }
 
 // knows returns what an attempt of e enters with.
-func (w *world) knows(e event) (reads, writes mask) {
+func (w *world) knows(e scene.Event) (reads, writes scene.Mask) {
 	t := &w.above.tries[e]
-	writes = w.c.known[e]&w.c.events[e].writes | t.writes
-	return (w.c.known[e] | t.reads) &^ writes, writes
+	writes = w.c.Known[e]&w.c.Events[e].Writes | t.writes
+	return (w.c.Known[e] | t.reads) &^ writes, writes
 }
 
 // others calls f for the stores of set that are not the home of e.
-func (w *world) others(e event, set uint8, f func(s uint8)) {
-	for s := range uint8(w.c.hosts) {
+func (w *world) others(e scene.Event, set uint8, f func(s uint8)) {
+	for s := range uint8(w.c.Hosts) {
 		if s != w.homeHost(e) && set>>s&1 != 0 {
 			f(s)
 		}
@@ -230,12 +202,12 @@ func (w *world) others(e event, set uint8, f func(s uint8)) {
 }
 
 // sendOrder has TOP order e, once its home has sessions with all stores that this takes.
-func (w *world) sendOrder(e event) {
+func (w *world) sendOrder(e scene.Event) {
 	t, h := &w.above.tries[e], w.homeHost(e)
 	if !t.unsent || !w.reaches(h, 0) {
 		return
 	}
-	for s := range uint8(w.c.hosts) {
+	for s := range uint8(w.c.Hosts) {
 		if t.asked>>s&1 != 0 && !w.reaches(h, s) {
 			return
 		}
@@ -246,12 +218,12 @@ func (w *world) sendOrder(e event) {
 }
 
 // unorderedPlace is the place of an attempt of e that goes out by itself: below all that TOP gives.
-func unorderedPlace(e event) uint8 { return uint8(e) + 1 }
+func unorderedPlace(e scene.Event) uint8 { return uint8(e) + 1 }
 
 // reach has TOP order a further part of e, which holds locks; or, if e has no place of TOP, its call of y begins the part. False says that there is no session.
-func (w *world) reach(e event, store uint8, y node) bool {
+func (w *world) reach(e scene.Event, store uint8, y scene.Node) bool {
 	r, t, h := w.run(e), &w.above.tries[e], w.homeHost(e)
-	name, ordered := nameOf(r.home.ID()), t.place > eventsMax
+	name, ordered := nameOf(r.home.ID()), t.place > scene.EventsMax
 	if !w.reaches(h, store) || ordered && !w.reaches(h, 0) {
 		return false
 	}
@@ -267,7 +239,7 @@ func (w *world) reach(e event, store uint8, y node) bool {
 		t.place = unorderedPlace(e)
 		w.partOf(r.home.ID(), h).place = t.place
 		t.asked, t.taken = t.asked|1<<h, t.taken|1<<h
-		w.post(h, store, parcel{kind: toVisit, id: r.home.ID(), reads: bit(y)})
+		w.post(h, store, parcel{kind: toVisit, id: r.home.ID(), reads: scene.Bit(y)})
 	case viewFaults.noPlace:
 		w.begin(part{id: r.home.ID(), store: store, place: t.place})
 		t.taken |= 1 << store
@@ -293,19 +265,19 @@ func (w *world) enterStore(id xid, store uint8, alone bool) {
 		if w.enterFast(k, reads, writes) {
 			return
 		}
-		if z := v.nearest(f | v.ends(&w.c.events[id.Event])); !virtualNodes.has(z) {
-			k.entries |= bit(z)
+		if z := v.nearest(f | v.ends(&w.c.Events[id.Event])); !scene.VirtualNodes.Has(z) {
+			k.entries |= scene.Bit(z)
 			w.enterAt(id, z, 0)
 			return
 		}
 	}
-	var roots mask
-	for m := f & w.c.in(store); m != 0; m &= m - 1 {
-		x := m.first()
-		for !virtualNodes.has(w.parents[x]) {
+	var roots scene.Mask
+	for m := f & w.c.In(store); m != 0; m &= m - 1 {
+		x := m.First()
+		for !scene.VirtualNodes.Has(w.parents[x]) {
 			x = w.parents[x]
 		}
-		roots |= bit(x)
+		roots |= scene.Bit(x)
 	}
 	if viewFaults.twoSteps && !alone && roots&(roots-1) != 0 {
 		w.post(store, store, parcel{kind: toRest, id: id, reads: roots & (roots - 1)})
@@ -314,13 +286,13 @@ func (w *world) enterStore(id xid, store uint8, alone bool) {
 	w.pass(id, k, roots)
 }
 
-func (w *world) pass(id xid, k *part, roots mask) {
+func (w *world) pass(id xid, k *part, roots scene.Mask) {
 	k.entries |= roots
-	roots.each(func(x node) { w.enterAt(id, x, w.parents[x]) })
+	roots.Each(func(x scene.Node) { w.enterAt(id, x, w.parents[x]) })
 }
 
 // enterAt enters at x: below a node that was passed, or directly.
-func (w *world) enterAt(id xid, x, from node) {
+func (w *world) enterAt(id xid, x, from scene.Node) {
 	if r := w.run(id.Event); r.home.ID() == id {
 		r.home.Enter(x, lock.Ref{})
 	}
@@ -329,7 +301,7 @@ func (w *world) enterAt(id xid, x, from node) {
 		_, w.out = w.queue(x).Enter(w.at(x), id, w.out)
 	} else {
 		w.orders[x] = append(w.orders[x], order{id: id, from: from})
-		_, w.out = w.queue(x).Enqueue(w.at(x), lock.Sent[node]{From: from}, id, w.out)
+		_, w.out = w.queue(x).Enqueue(w.at(x), lock.Sent[scene.Node]{From: from}, id, w.out)
 	}
 	w.process(x, start)
 }
@@ -379,7 +351,7 @@ func (w *world) receive(i int) {
 // top gives each store concerned its part, once it has sessions with all of them.
 func (w *world) top(g *parcel) {
 	a := &w.above
-	for s := range uint8(w.c.hosts) {
+	for s := range uint8(w.c.Hosts) {
 		if g.stores>>s&1 == 0 || w.reaches(0, s) {
 			continue
 		}
@@ -392,12 +364,12 @@ func (w *world) top(g *parcel) {
 	}
 	if g.place == 0 {
 		a.place++
-		g.place = eventsMax + a.place
+		g.place = scene.EventsMax + a.place
 	}
-	for s := range uint8(w.c.hosts) {
+	for s := range uint8(w.c.Hosts) {
 		if g.stores>>s&1 != 0 {
 			a.given[s]++
-			w.post(0, s, parcel{kind: toStore, id: g.id, number: a.given[s], place: g.place, reads: g.reads & w.c.in(s), writes: g.writes & w.c.in(s)})
+			w.post(0, s, parcel{kind: toStore, id: g.id, number: a.given[s], place: g.place, reads: g.reads & w.c.In(s), writes: g.writes & w.c.In(s)})
 		}
 	}
 }
@@ -451,18 +423,18 @@ func (w *world) quit(of *part, withdrawn bool) {
 	k := *of
 	w.leaveFast(&k, withdrawn)
 	for entries := k.entries; entries != 0; entries &= entries - 1 {
-		x := entries.first()
+		x := entries.First()
 		q := w.queue(x)
-		var from mask // a node that was moved may have entries of its former parent and of others
+		var from scene.Mask // a node that was moved may have entries of its former parent and of others
 		for d := range q.Entries {
-			if d.ID == k.id && (virtualNodes | 1).has(d.From) {
-				from |= bit(d.From)
+			if d.ID == k.id && (scene.VirtualNodes | 1).Has(d.From) {
+				from |= scene.Bit(d.From)
 			}
 		}
 		if from == 0 {
-			from = bit(w.parents[x]) // grown, or below a hold on the fast path
+			from = scene.Bit(w.parents[x]) // grown, or below a hold on the fast path
 		}
-		from.each(func(u node) {
+		from.Each(func(u scene.Node) {
 			w.release(&message{Kind: lock.MsgRelease, ID: k.id, From: u, To: x, Withdrawn: withdrawn}, lock.Ref{})
 		})
 	}
@@ -480,7 +452,7 @@ func (w *world) remove(id xid, store uint8, withdrawn bool) {
 }
 
 // leaveAbove ends the present attempt of e.
-func (w *world) leaveAbove(e event, withdrawn bool) {
+func (w *world) leaveAbove(e scene.Event, withdrawn bool) {
 	id, h, t := w.runs[e].home.ID(), w.homeHost(e), &w.above.tries[e]
 	if t.open {
 		home := &w.core(h).home

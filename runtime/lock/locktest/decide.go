@@ -6,13 +6,43 @@ import (
 	"github.com/aeon-lang/aeon/runtime/commit"
 	ids "github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // This file carries out what the machines of the commit say, those of the product: runtime/commit. What is appended is durable at once: disks that are behind are in the
 // worlds of that package.
 
+// decision is a row of one, at the home of its event.
+type decision struct{ attempt, stores uint8 }
+
+// core is what a store has of the commit, with a version as queues have.
+type core struct {
+	home commit.Home
+	part commit.Participant
+	at   uint64
+	sum  uint64
+}
+
+// core returns what store h has of the commit to change it.
+func (w *world) core(h uint8) *core {
+	*w.clock++
+	k := &w.above.cores[h]
+	k.at, k.sum = *w.clock, 0
+	return k
+}
+
+func nameOf(id xid) commit.Name {
+	return commit.Name{Event: eventOf(id.Event), Number: uint64(id.Attempt)}
+}
+
+func eventOf(e scene.Event) ids.EventID { return ids.EventID{Seq: uint64(e) + 1} }
+
+func idOf(n commit.Name) xid {
+	return xid{Event: scene.Event(n.Event.Seq - 1), Attempt: uint32(n.Number)}
+}
+
 // prompt reports whether stores hear at once what others have carried out: where no session ends this may come at any time.
-func (w *world) prompt() bool { return !w.c.faulty() }
+func (w *world) prompt() bool { return !w.c.Faulty() }
 
 // say sends what a machine of store h tells that of another; claim goes with it.
 func (w *world) say(h uint8, f *commit.Effect, claim *parcel) {
@@ -135,17 +165,17 @@ func (w *world) carryOut(h uint8, list []commit.Effect, why *parcel) {
 				w.fail("e%d has committed, and store %d drops what it has written", e, h)
 			}
 			if w.remove(id, h, true); w.current(id) {
-				for m := w.c.in(h); m != 0; m &= m - 1 {
-					w.loseWrite(e, m.first())
+				for m := w.c.In(h); m != 0; m &= m - 1 {
+					w.loseWrite(e, m.First())
 				}
 			}
 		case commit.Forget:
 			w.above.rows[e] = decision{}
 			w.run(e)
 		case commit.Withdraw:
-			y, m := node(0), lock.None
+			y, m := scene.Node(0), lock.None
 			if why != nil && why.says == commit.Dropped && why.reads != 0 {
-				if y, m = why.reads.first(), lock.Read; why.writes != 0 {
+				if y, m = why.reads.First(), lock.Read; why.writes != 0 {
 					m = lock.Write
 				}
 			}
@@ -157,17 +187,17 @@ func (w *world) carryOut(h uint8, list []commit.Effect, why *parcel) {
 // writeRow makes what an attempt has written in a store durable.
 func (w *world) writeRow(k *part) {
 	k.row, k.rows = true, 0
-	for m := w.c.in(k.store); m != 0; m &= m - 1 {
-		if x := m.first(); w.writers[x]>>k.id.Event&1 != 0 {
-			k.rows |= bit(x)
+	for m := w.c.In(k.store); m != 0; m &= m - 1 {
+		if x := m.First(); w.writers[x]>>k.id.Event&1 != 0 {
+			k.rows |= scene.Bit(x)
 		}
 	}
 }
 
 // wrote reports whether e has held an actor of a store for writing.
-func (w *world) wrote(e event, store uint8) bool {
-	for m := w.c.in(store); m != 0; m &= m - 1 {
-		if w.writers[m.first()]>>e&1 != 0 {
+func (w *world) wrote(e scene.Event, store uint8) bool {
+	for m := w.c.In(store); m != 0; m &= m - 1 {
+		if w.writers[m.First()]>>e&1 != 0 {
 			return true
 		}
 	}
@@ -175,21 +205,21 @@ func (w *world) wrote(e event, store uint8) bool {
 }
 
 // prepare asks for the votes on e, whose code has ended.
-func (w *world) prepare(e event) {
+func (w *world) prepare(e scene.Event) {
 	r, t, h := w.run(e), &w.above.tries[e], w.homeHost(e)
 	t.ended = true
 	w.touched.write(partKnow(h, e))
 	w.partOf(r.home.ID(), h).ended = true
-	w.carryOut(h, w.core(h).home.End(nameOf(r.home.ID()), w.wrote(e, h), func(s ids.StoreID) bool { return !w.c.early || w.wrote(e, uint8(s)) }, nil), nil)
+	w.carryOut(h, w.core(h).home.End(nameOf(r.home.ID()), w.wrote(e, h), func(s ids.StoreID) bool { return !w.c.Early || w.wrote(e, uint8(s)) }, nil), nil)
 }
 
 // voteEarly has the store of x, where a method of e has ended, vote with the answer, if it does so and nothing of e runs there.
-func (w *world) voteEarly(e event, x node) {
-	r, s := &w.runs[e], w.c.host[x]
-	if w.c.votes[e]>>s&1 == 0 || s == w.homeHost(e) || !w.above.tries[e].open {
+func (w *world) voteEarly(e scene.Event, x scene.Node) {
+	r, s := &w.runs[e], w.c.Host[x]
+	if w.c.Votes[e]>>s&1 == 0 || s == w.homeHost(e) || !w.above.tries[e].open {
 		return
 	}
-	if (r.started&^r.done|r.pending)&w.c.in(s) != 0 {
+	if (r.started&^r.done|r.pending)&w.c.In(s) != 0 {
 		return
 	}
 	k := w.partOf(r.home.ID(), s)
@@ -210,8 +240,8 @@ func (w *world) voteEarly(e event, x node) {
 }
 
 // askMore asks more of a part that may have voted.
-func (w *world) askMore(e event, x node) {
-	s := w.c.host[x]
+func (w *world) askMore(e scene.Event, x scene.Node) {
+	s := w.c.Host[x]
 	k := w.partOf(w.runs[e].home.ID(), s)
 	if k == nil || !k.early {
 		return
@@ -225,7 +255,7 @@ func (w *world) askMore(e event, x node) {
 }
 
 // took notes that an attempt has got a lock: votes that it has do not count any more.
-func (w *world) took(e event) {
+func (w *world) took(e scene.Event) {
 	t := &w.above.tries[e]
 	if t.early == 0 || t.ended || viewFaults.countVotes {
 		return
@@ -236,8 +266,8 @@ func (w *world) took(e event) {
 }
 
 // refused drops a part that a queue has refused as it does not cover y.
-func (w *world) refused(id xid, h uint8, y node, m lock.Mode) {
-	g := &parcel{reads: bit(y) &^ 1}
+func (w *world) refused(id xid, h uint8, y scene.Node, m lock.Mode) {
+	g := &parcel{reads: scene.Bit(y) &^ 1}
 	if m == lock.Write {
 		g.writes = g.reads
 	}
@@ -249,7 +279,7 @@ func (w *world) refused(id xid, h uint8, y node, m lock.Mode) {
 }
 
 // serves reports whether code of e can run in a store: its part is there, and can be called.
-func (w *world) serves(e event, store uint8) bool {
+func (w *world) serves(e scene.Event, store uint8) bool {
 	h := w.homeHost(e)
 	if store == h {
 		return true
@@ -266,7 +296,7 @@ func (w *world) serves(e event, store uint8) bool {
 // left says what is left when nothing happens any more, "" if nothing is.
 func (w *world) left() string {
 	a := &w.above
-	for h := range w.c.hosts {
+	for h := range w.c.Hosts {
 		if tries, _ := a.cores[h].home.Open(); tries != 0 || a.cores[h].part.Len() != 0 {
 			return "attempts of the commit"
 		}
@@ -274,9 +304,9 @@ func (w *world) left() string {
 	switch {
 	case len(a.parts)+len(a.parcels)+len(a.deferred) != 0:
 		return "parts and messages about parts"
-	case a.rows != [eventsMax]decision{}:
+	case a.rows != [scene.EventsMax]decision{}:
 		return "decisions"
-	case a.words != [nodeCount]lock.Word{}:
+	case a.words != [scene.NodeCount]lock.Word{}:
 		return "holds on the fast path"
 	}
 	for h := range a.turns {
@@ -288,16 +318,16 @@ func (w *world) left() string {
 }
 
 // markDone notes which parts of e, which has committed, have writes to carry out.
-func (w *world) markDone(e event) {
+func (w *world) markDone(e scene.Event) {
 	for i := range w.above.parts {
 		k := &w.above.parts[i]
 		if k.id != w.runs[e].home.ID() {
 			continue
 		}
 		w.touched.write(partKnow(k.store, e))
-		for m := w.c.in(k.store); m != 0; m &= m - 1 {
-			if x := m.first(); w.writers[x]>>e&1 != 0 {
-				k.done |= bit(x)
+		for m := w.c.In(k.store); m != 0; m &= m - 1 {
+			if x := m.First(); w.writers[x]>>e&1 != 0 {
+				k.done |= scene.Bit(x)
 			}
 		}
 	}
@@ -305,5 +335,5 @@ func (w *world) markDone(e event) {
 
 // isOpen reports whether anything goes on, over which a fault could happen.
 func (w *world) isOpen() bool {
-	return slices.ContainsFunc(w.runs[:len(w.c.events)], func(r run) bool { return r.status == 1 }) || len(w.above.parts)+len(w.above.parcels) != 0
+	return slices.ContainsFunc(w.runs[:len(w.c.Events)], func(r run) bool { return r.status == 1 }) || len(w.above.parts)+len(w.above.parcels) != 0
 }

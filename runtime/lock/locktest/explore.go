@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -9,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // Options says which configurations Explore draws, and how far it goes in each.
@@ -30,22 +31,6 @@ var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_00
 // exploreSchedules is how many random schedules a configuration gets that has more states
 // than the limit; faultySchedules if stores of it crash.
 const exploreSchedules, faultySchedules = 20, 60
-
-// seeded returns configuration number i over graph g.
-func seeded(graphs []dag, seed uint64, o genOptions) *config {
-	r := rand.New(rand.NewPCG(seed, 0xae0))
-	c := generate(graphs[seed%uint64(len(graphs))], r, o)
-	c.name = fmt.Sprintf("seed %d", seed)
-	return c
-}
-
-func allGraphs() []dag {
-	var l []dag
-	for n := 2; n <= 4; n++ {
-		l = append(l, dags(n)...)
-	}
-	return l
-}
 
 // invariantsEach is how many configurations share one in which Explore checks the invariants of queues and homes after
 // each step: it takes a tenth longer. All other searches check them always.
@@ -81,7 +66,7 @@ type tally struct {
 }
 
 // run explores one configuration, in full or up to the limit.
-func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
+func (s *search) run(c *scene.Config, seed uint64, t *tally) (bool, *finding) {
 	t.configs.Add(1)
 	all, f := s.explore(c)
 	if f == nil && all {
@@ -90,7 +75,7 @@ func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
 	if f == nil && !all {
 		r := rand.New(rand.NewPCG(seed, 0x5eed))
 		n := exploreSchedules
-		if c.faulty() {
+		if c.Faulty() {
 			n = faultySchedules
 		}
 		for range n {
@@ -117,7 +102,7 @@ func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
 // A configuration is drawn from its seed alone; a violation is shown with the shortest trace to it.
 func Explore(t *testing.T, o Options) {
 	t.Helper()
-	graphs := allGraphs()
+	graphs := scene.Graphs()
 	if len(graphs) != 39 {
 		t.Fatalf("%d graphs, want 39", len(graphs))
 	}
@@ -127,18 +112,18 @@ func Explore(t *testing.T, o Options) {
 		first, end = o.Only, o.Only+1
 	}
 	must := o.Seed == Default.Seed && o.Sets <= 100 && !o.Moves
-	sets := family{name: "event sets", limit: o.States, must: must, draw: func(seed uint64) *config {
-		return seeded(graphs, seed, genOptions{moves: o.Moves, plain: true})
+	sets := family{name: "event sets", limit: o.States, must: must, draw: func(seed uint64) *scene.Config {
+		return scene.Seeded(graphs, seed, scene.Options{Moves: o.Moves, Plain: true})
 	}}
-	further := family{name: "further sets, with crashes and calls of created actors", limit: o.Further, draw: func(seed uint64) *config {
-		c := seeded(graphs, seed, genOptions{moves: o.Moves})
+	further := family{name: "further sets, with crashes and calls of created actors", limit: o.Further, draw: func(seed uint64) *scene.Config {
+		c := scene.Seeded(graphs, seed, scene.Options{Moves: o.Moves})
 		if c.String() == sets.draw(seed).String() {
 			return nil
 		}
 		return c
 	}}
-	faults := family{name: "events over stores that crash, and whose sessions end", limit: o.Faults, draw: func(seed uint64) *config { return faultyStores(graphs, seed) }}
-	stores := family{name: "events over stores", limit: o.Stores, draw: func(seed uint64) *config { return overStores(graphs, seed) }}
+	faults := family{name: "events over stores that crash, and whose sessions end", limit: o.Faults, draw: func(seed uint64) *scene.Config { return scene.FaultyStores(graphs, seed) }}
+	stores := family{name: "events over stores", limit: o.Stores, draw: func(seed uint64) *scene.Config { return scene.OverStores(graphs, seed) }}
 	for _, f := range []*family{&stores, &faults, &sets, &further} {
 		last := end
 		if (f == &stores || f == &faults) && o.Only == 0 { // two for each set, as they are small
@@ -163,7 +148,7 @@ type family struct {
 	name  string
 	limit int  // states per configuration
 	must  bool // each must be exhausted
-	draw  func(seed uint64) *config
+	draw  func(seed uint64) *scene.Config
 }
 
 // progressEach is how often a long exploration says how far it is, so that one that is ended counts up to there.

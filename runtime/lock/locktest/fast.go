@@ -1,28 +1,31 @@
 package locktest
 
-import "github.com/aeon-lang/aeon/runtime/lock"
+import (
+	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+)
 
 // This file has the fast path, in worlds of several stores: holds that are in a word beside the queue, without a name. The latch of an actor is taken at the first thing
 // that a step does with its queue, and given back at the end of the step.
 
 // latch has the queue of x see the holders on the fast path.
-func (w *world) latch(x node) {
+func (w *world) latch(x scene.Node) {
 	a := &w.above
 	next, ok := a.words[x].Latch()
 	if !ok {
 		return // it is latched
 	}
 	a.words[x] = next
-	w.latched |= bit(x)
+	w.latched |= scene.Bit(x)
 	w.queues[x].See(next)
 }
 
 // unlatch gives the latch of x back; entries go on that holders on the fast path have kept waiting.
-func (w *world) unlatch(x node) {
-	for w.latched.has(x) {
+func (w *world) unlatch(x scene.Node) {
+	for w.latched.Has(x) {
 		if next, ok := w.queues[x].Gate(w.above.words[x]); ok {
 			w.above.words[x] = next
-			w.latched &^= bit(x)
+			w.latched &^= scene.Bit(x)
 			return
 		}
 		q := w.queue(x)
@@ -35,12 +38,12 @@ func (w *world) unlatch(x node) {
 // unlatchAll gives all latches back.
 func (w *world) unlatchAll() {
 	for w.latched != 0 && w.bad == "" {
-		w.unlatch(w.latched.first())
+		w.unlatch(w.latched.First())
 	}
 }
 
 // join makes the attempt of k a holder of x on the fast path, or reports false.
-func (w *world) join(k *part, x node, m lock.Mode) bool {
+func (w *world) join(k *part, x scene.Node, m lock.Mode) bool {
 	w.unlatch(x)
 	w.touched.write(partQueue(x))
 	next, ok := w.above.words[x].Join(m)
@@ -49,9 +52,9 @@ func (w *world) join(k *part, x node, m lock.Mode) bool {
 	}
 	w.above.words[x] = next
 	if m == lock.Write {
-		k.fastW |= bit(x)
+		k.fastW |= scene.Bit(x)
 	} else {
-		k.fastR |= bit(x)
+		k.fastR |= scene.Bit(x)
 	}
 	if r := w.run(k.id.Event); r.home.ID() == k.id {
 		r.home.Hold(x, m, lock.Ref{}, nil)
@@ -61,36 +64,36 @@ func (w *world) join(k *part, x node, m lock.Mode) bool {
 }
 
 // joinAll makes the attempt a holder of all of m, or of none.
-func (w *world) joinAll(k *part, m, writes mask) bool {
+func (w *world) joinAll(k *part, m, writes scene.Mask) bool {
 	for l := m; l != 0; l &= l - 1 {
-		x := l.first()
+		x := l.First()
 		w.unlatch(x)
 		w.touched.write(partQueue(x))
 		if _, ok := w.above.words[x].Join(modeIn(writes, x)); !ok {
 			return false
 		}
 	}
-	m.each(func(x node) { w.join(k, x, modeIn(writes, x)) })
+	m.Each(func(x scene.Node) { w.join(k, x, modeIn(writes, x)) })
 	return true
 }
 
-func modeIn(writes mask, x node) lock.Mode {
-	if writes.has(x) {
+func modeIn(writes scene.Mask, x scene.Node) lock.Mode {
+	if writes.Has(x) {
 		return lock.Write
 	}
 	return lock.Read
 }
 
 // enterFast enters an event that wants roots alone, or one actor and T-children of it, without a queue; false: it has to take the general way, and holds nothing.
-func (w *world) enterFast(k *part, reads, writes mask) bool {
+func (w *world) enterFast(k *part, reads, writes scene.Mask) bool {
 	e, f := k.id.Event, reads|writes
-	if !w.c.fast[e] || w.c.events[e].move != 0 || f&w.c.trees[e] != 0 {
+	if !w.c.Fast[e] || w.c.Events[e].Move != 0 || f&w.c.Trees[e] != 0 {
 		return false
 	}
 	w.touched.read(partView(k.store))
 	roots := true
 	for m := f; m != 0; m &= m - 1 {
-		roots = roots && virtualNodes.has(w.parents[m.first()])
+		roots = roots && scene.VirtualNodes.Has(w.parents[m.First()])
 	}
 	if f&(f-1) == 0 || roots {
 		if !w.joinAll(k, f, writes) {
@@ -99,21 +102,21 @@ func (w *world) enterFast(k *part, reads, writes mask) bool {
 		w.counts.fast++
 		return true
 	}
-	z := w.c.events[e].target
-	below := f &^ bit(z)
+	z := w.c.Events[e].Target
+	below := f &^ scene.Bit(z)
 	for m := below; m != 0; m &= m - 1 {
-		if w.parents[m.first()] != z {
+		if w.parents[m.First()] != z {
 			return false
 		}
 	}
-	if !f.has(z) || !w.join(k, z, modeIn(writes, z)) {
+	if !f.Has(z) || !w.join(k, z, modeIn(writes, z)) {
 		return false
 	}
 	w.counts.fast++
 	if !w.joinAll(k, below, writes) {
 		k.entries |= below
 		id := k.id
-		below.each(func(x node) { w.enterAt(id, x, z) })
+		below.Each(func(x scene.Node) { w.enterAt(id, x, z) })
 	}
 	return true
 }
@@ -121,7 +124,7 @@ func (w *world) enterFast(k *part, reads, writes mask) bool {
 // leaveFast ends what k holds on the fast path.
 func (w *world) leaveFast(k *part, withdrawn bool) {
 	for m := k.fastR | k.fastW; m != 0; m &= m - 1 {
-		x := m.first()
+		x := m.First()
 		w.touched.write(partQueue(x))
 		if withdrawn && uint32(w.runs[k.id.Event].undoAt[x]) == k.id.Attempt {
 			w.touched.write(partActor(x))
@@ -135,14 +138,14 @@ func (w *world) leaveFast(k *part, withdrawn bool) {
 }
 
 // holders calls yield for all that hold x.
-func (w *world) holders(x node, yield func(lock.Holder[event]) bool) {
+func (w *world) holders(x scene.Node, yield func(lock.Holder[scene.Event]) bool) {
 	w.queues[x].Holders(yield)
-	if !w.c.stores {
+	if !w.c.Stores {
 		return
 	}
 	for i := range w.above.parts {
-		if k := &w.above.parts[i]; (k.fastR | k.fastW).has(x) {
-			yield(lock.Holder[event]{ID: k.id, Mode: modeIn(k.fastW, x)})
+		if k := &w.above.parts[i]; (k.fastR | k.fastW).Has(x) {
+			yield(lock.Holder[scene.Event]{ID: k.id, Mode: modeIn(k.fastW, x)})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // moveKind is a transition of the world.
@@ -35,8 +36,8 @@ const (
 
 type move struct {
 	kind moveKind
-	e    event
-	y    node
+	e    scene.Event
+	y    scene.Node
 	h    uint8
 	i    uint16
 }
@@ -53,21 +54,21 @@ func (w *world) moves(l []move) []move {
 		}
 	}
 	var committed uint8
-	for e := range w.c.events {
+	for e := range w.c.Events {
 		if w.runs[e].status == 2 {
 			committed |= 1 << e
 		}
 	}
-	for i := range w.c.events {
-		e, r := event(i), &w.runs[i]
+	for i := range w.c.Events {
+		e, r := scene.Event(i), &w.runs[i]
 		switch r.status {
 		case 0:
-			if w.c.events[e].after&^committed == 0 {
+			if w.c.Events[e].After&^committed == 0 {
 				l = append(l, move{kind: moveStart, e: e})
 			}
 		case 1:
 			for m := w.wanted(e); m != 0; m &= m - 1 {
-				y := m.first()
+				y := m.First()
 				if d := w.decide(e, y, w.wantedMode(e, y)); (d.Act == lock.Ask || d.Act == lock.Withdraw || d.Act == lock.Wait && w.unordered(e)) && w.tries(e, y) {
 					l = append(l, move{kind: moveAsk, e: e, y: y})
 				}
@@ -79,7 +80,7 @@ func (w *world) moves(l []move) []move {
 			case !t.open || t.verdict:
 				l = append(l, move{kind: moveCommit, e: e})
 			}
-			if w.c.arb>>e&1 == 1 && r.arb == 0 && !w.above.tries[e].verdict {
+			if w.c.Arb>>e&1 == 1 && r.arb == 0 && !w.above.tries[e].verdict {
 				l = append(l, move{kind: moveWithdraw, e: e})
 			}
 			if viewFaults.releaseEarly && !r.early && r.done != 0 && !w.finished(e) && allAdmitted(&r.home) {
@@ -87,17 +88,17 @@ func (w *world) moves(l []move) []move {
 			}
 		}
 	}
-	if w.c.crash != 0 {
+	if w.c.Crash != 0 {
 		l = w.crashes(l)
 	}
-	if w.c.stores {
+	if w.c.Stores {
 		l = w.arrivals(l)
 	}
-	for h := range w.c.hosts {
+	for h := range w.c.Hosts {
 		if w.view[h] == w.committed && w.tview[h] == w.parents {
 			continue
 		}
-		for y := nodeActor; y < nodeCount; y++ {
+		for y := scene.NodeActor; y < scene.NodeCount; y++ {
 			if w.view[h][y] != w.committed[y] {
 				l = append(l, move{kind: moveLearn, y: y, h: uint8(h)})
 			}
@@ -154,12 +155,12 @@ func (w *world) step(m move) {
 		w.touched.write(partAttempt(m.e))
 		r := w.run(m.e)
 		r.status = 1
-		for e := range w.c.events {
+		for e := range w.c.Events {
 			if w.runs[e].status == 2 && w.retired>>e&1 == 0 {
 				r.after |= 1 << e
 			}
 		}
-		r.begin(&w.c.events[m.e])
+		r.begin(&w.c.Events[m.e])
 		w.after(m.e, r.after)
 		w.enter(m.e)
 	case moveDeliver:
@@ -211,11 +212,11 @@ func (w *world) step(m move) {
 }
 
 // ask does what the access of e to y needs: a lazy request, or a withdrawal.
-func (w *world) ask(e event, y node) {
+func (w *world) ask(e scene.Event, y scene.Node) {
 	r := w.run(e)
 	h := w.homeHost(e)
 	m := w.wantedMode(e, y)
-	if w.c.stores {
+	if w.c.Stores {
 		w.need(e, y, m)
 		return
 	}
@@ -228,12 +229,12 @@ func (w *world) ask(e event, y node) {
 	id := r.home.ID()
 	reads, writes := hostView{w, h}.footprint(e, 0)
 	if m == lock.Write {
-		writes |= bit(y)
-	} else if !writes.has(y) {
-		reads |= bit(y)
+		writes |= scene.Bit(y)
+	} else if !writes.Has(y) {
+		reads |= scene.Bit(y)
 	}
 	reads &^= writes
-	if to := w.c.host[d.At]; to != h {
+	if to := w.c.Host[d.At]; to != h {
 		w.send(h, to, message{Kind: lock.MsgAcquire, ID: id, To: d.At, Node: y, Claims: w.claim(reads, writes)})
 		return
 	}
@@ -293,16 +294,16 @@ func (w *world) describe(m move) string {
 
 // end checks a state in which nothing can happen any more.
 func (w *world) end() {
-	for e := range w.c.events {
+	for e := range w.c.Events {
 		if w.runs[e].status != 2 {
 			s := ""
 			for x := range w.queues {
-				w.queues[x].Waits(func(d lock.WaitEdge[event]) bool {
-					s += fmt.Sprintf("; at %v e%d waits for e%d: %v", node(x), d.Waiter.Event, d.For.Event, d.Why)
+				w.queues[x].Waits(func(d lock.WaitEdge[scene.Event]) bool {
+					s += fmt.Sprintf("; at %v e%d waits for e%d: %v", scene.Node(x), d.Waiter.Event, d.For.Event, d.Why)
 					return true
 				})
 			}
-			for e := range w.c.events {
+			for e := range w.c.Events {
 				for y, o := range w.above.tries[e].follows {
 					if o.attempt != 0 {
 						s += fmt.Sprintf("; at %d e%d follows e%d", y, e, o.event)
@@ -313,10 +314,10 @@ func (w *world) end() {
 			return
 		}
 	}
-	if what := w.left(); w.c.stores && what != "" {
+	if what := w.left(); w.c.Stores && what != "" {
 		w.fail("%s are left", what)
 	}
-	if n := w.net.Len(); n != 0 && w.c.crash == 0 {
+	if n := w.net.Len(); n != 0 && w.c.Crash == 0 {
 		w.fail("%d enqueues are left, whose turn never comes", n)
 	}
 	for x := range w.queues {
@@ -329,16 +330,6 @@ func (w *world) end() {
 			w.fail("%d early enqueues and %d tombstones are left at %v", early, tombstones, x)
 		}
 	}
-}
-
-// finding is a violation with the moves that lead to it.
-type finding struct {
-	c     *config
-	moves []move
-	what  string
-
-	allOrders bool // no deliveries are made at once, as in the search that has found it
-	streams   bool // and sessions deliver in order
 }
 
 // search explores one config at a time; it is reused, for its memory.
@@ -373,7 +364,7 @@ func (s *search) level(d int) *world {
 
 // explore visits all states of c depth first, up to the limit; it reports whether
 // that was all of them, and the first finding.
-func (s *search) explore(c *config) (bool, *finding) {
+func (s *search) explore(c *scene.Config) (bool, *finding) {
 	s.seen.reset()
 	s.states = 0
 	w := s.level(0)
@@ -452,7 +443,7 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 const calmMax = 100
 
 // random runs one schedule to its end.
-func (s *search) random(c *config, r *rand.Rand) *finding {
+func (s *search) random(c *scene.Config, r *rand.Rand) *finding {
 	w := s.level(0)
 	w.allOrders, w.brief, w.net.InOrder = true, s.brief, s.streams
 	w.reset(c)
@@ -467,7 +458,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 		}
 	}
 	// One store hears late that one session has ended, and half of the faults happen when much has.
-	deaf, calm := move{kind: moveLost, h: uint8(r.IntN(hostsMax)), i: uint16(r.IntN(hostsMax))}, r.IntN(2)*r.IntN(calmMax)
+	deaf, calm := move{kind: moveLost, h: uint8(r.IntN(scene.HostsMax)), i: uint16(r.IntN(scene.HostsMax))}, r.IntN(2)*r.IntN(calmMax)
 	late := func(m move) bool { return m == deaf || len(path) < calm && (m.kind == moveFail || m.kind == moveCut) }
 	for {
 		s.lists[0] = w.moves(s.lists[0])
@@ -501,20 +492,4 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 			return &finding{c: c, moves: path, what: "schedule does not end", allOrders: true}
 		}
 	}
-}
-
-// replay runs the moves of a finding again and returns the transcript.
-func (f *finding) replay() string {
-	var b strings.Builder
-	w := &world{log: func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }}
-	w.allOrders, w.net.InOrder = f.allOrders, f.streams
-	w.reset(f.c)
-	for _, m := range f.moves {
-		w.apply(m)
-	}
-	if w.bad == "" {
-		w.end()
-	}
-	fmt.Fprintf(&b, "=> %s\n", w.bad)
-	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/commit"
 	ids "github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // This file has sessions between stores, which end, and stores that start anew. The rules are those of runtime/across (docs/rfc/stores.md, 29 to 37), and of cluster/link: of two stores
@@ -13,10 +14,10 @@ import (
 
 // links are the sessions between stores.
 type links struct {
-	epoch   [hostsMax][hostsMax]uint8 // of the lower and the higher store: the session that the network has
-	up      [hostsMax][hostsMax]uint8 // the one that the first knows of with the second; 0: of none
-	crashed uint8                     // stores that have
-	cut     uint8                     // stores whose session with the next one has ended by itself
+	epoch   [scene.HostsMax][scene.HostsMax]uint8 // of the lower and the higher store: the session that the network has
+	up      [scene.HostsMax][scene.HostsMax]uint8 // the one that the first knows of with the second; 0: of none
+	crashed uint8                                 // stores that have
+	cut     uint8                                 // stores whose session with the next one has ended by itself
 }
 
 func (l *links) reset() {
@@ -58,17 +59,17 @@ func (w *world) post(from, to uint8, g parcel) {
 func (w *world) faults(l []move) []move {
 	a := &w.above
 	if w.isOpen() {
-		for s := range uint8(w.c.hosts) {
-			if (w.c.crashes&^a.crashed)>>s&1 != 0 {
+		for s := range uint8(w.c.Hosts) {
+			if (w.c.Crashes&^a.crashed)>>s&1 != 0 {
 				l = append(l, move{kind: moveFail, h: s})
 			}
-			if o := (s + 1) % uint8(w.c.hosts); (w.c.cuts&^a.cut)>>s&1 != 0 && w.linked(s, o) {
+			if o := (s + 1) % uint8(w.c.Hosts); (w.c.Cuts&^a.cut)>>s&1 != 0 && w.linked(s, o) {
 				l = append(l, move{kind: moveCut, h: s, i: uint16(o)})
 			}
 		}
 	}
-	for s := range uint8(w.c.hosts) {
-		for o := range uint8(w.c.hosts) {
+	for s := range uint8(w.c.Hosts) {
+		for o := range uint8(w.c.Hosts) {
 			now := *a.now(s, o)
 			switch {
 			case s == o:
@@ -104,7 +105,7 @@ func (w *world) loseSession(s, o uint8) {
 			a.given[o] = 0
 		}
 		a.deferred = slices.DeleteFunc(a.deferred, func(g parcel) bool { return w.homeHost(g.id.Event) == o })
-		for to := range uint8(w.c.hosts) {
+		for to := range uint8(w.c.Hosts) {
 			if w.reaches(0, to) {
 				w.post(0, to, parcel{kind: toMissed, stores: 1 << o})
 			}
@@ -123,7 +124,7 @@ func (w *world) missed(s uint8, which func(*try) bool) {
 	if viewFaults.halfPass {
 		return
 	}
-	for e := range event(len(w.c.events)) {
+	for e := range scene.Event(len(w.c.Events)) {
 		if t := &w.above.tries[e]; w.runs[e].status == 1 && w.homeHost(e) == s && t.sent && which(t) {
 			w.withdraw(e, 0, lock.None, 0, "a part may be lost")
 		}
@@ -138,7 +139,7 @@ func (w *world) beginSession(s, o uint8) {
 	w.dropOld(s, o)
 	w.carryOut(s, w.core(s).home.Up(ids.StoreID(o), nil), nil)
 	w.carryOut(s, w.core(s).part.Up(ids.StoreID(o), nil), nil)
-	for e := range event(len(w.c.events)) {
+	for e := range scene.Event(len(w.c.Events)) {
 		if w.runs[e].status == 1 && w.homeHost(e) == s {
 			w.sendOrder(e)
 		}
@@ -168,15 +169,15 @@ func (w *world) failStore(s uint8) {
 	w.everything()
 	a := &w.above
 	a.crashed |= 1 << s
-	for o := range uint8(w.c.hosts) {
+	for o := range uint8(w.c.Hosts) {
 		if o != s {
 			*a.now(s, o)++
 			a.up[s][o] = 0
 		}
 	}
 	a.parcels = slices.DeleteFunc(a.parcels, func(g parcel) bool { return g.store == s })
-	var again []event
-	for e := range event(len(w.c.events)) {
+	var again []scene.Event
+	for e := range scene.Event(len(w.c.Events)) {
 		if w.runs[e].status == 1 && w.homeHost(e) == s {
 			again = append(again, e)
 			w.carryOn(e, 0, lock.None) // its parts elsewhere go on until they hear of this
@@ -187,9 +188,9 @@ func (w *world) failStore(s uint8) {
 	w.loseActors(s)
 	a.parts = slices.DeleteFunc(a.parts, func(k part) bool { return k.store == s && !k.row })
 	if a.turns[s].Restart(); s == 0 {
-		a.given, a.deferred = [hostsMax]uint8{}, a.deferred[:0]
+		a.given, a.deferred = [scene.HostsMax]uint8{}, a.deferred[:0]
 	}
-	for e := range event(len(w.c.events)) {
+	for e := range scene.Event(len(w.c.Events)) {
 		if d := a.rows[e]; d != (decision{}) && w.homeHost(e) == s {
 			var stores []ids.StoreID
 			w.others(e, d.stores, func(o uint8) { stores = append(stores, ids.StoreID(o)) })
@@ -223,7 +224,7 @@ func (w *world) restoreHolds(s uint8) {
 			continue
 		}
 		for m := k.rows &^ k.fastW; m != 0; m &= m - 1 {
-			if !w.join(k, m.first(), lock.Write) {
+			if !w.join(k, m.First(), lock.Write) {
 				w.fail("what e%d has prepared cannot be held again", k.id.Event)
 			}
 		}
@@ -231,7 +232,7 @@ func (w *world) restoreHolds(s uint8) {
 }
 
 // loseWrite notes that the present attempt of e, which must not commit, has lost what it has written at x.
-func (w *world) loseWrite(e event, x node) {
+func (w *world) loseWrite(e scene.Event, x scene.Node) {
 	if w.writers[x]>>e&1 != 0 {
 		w.touched.write(partActor(x))
 		w.lost[x] |= 1 << e
@@ -241,13 +242,13 @@ func (w *world) loseWrite(e event, x node) {
 
 // loseActors loses what is in the memory of store s of its actors: what is not prepared was not written.
 func (w *world) loseActors(s uint8) {
-	for m := w.c.in(s); m != 0; m &= m - 1 {
-		x := m.first()
-		for e := range event(len(w.c.events)) {
+	for m := w.c.In(s); m != 0; m &= m - 1 {
+		x := m.First()
+		for e := range scene.Event(len(w.c.Events)) {
 			r := &w.runs[e]
 			durable := func(id xid) bool {
 				k := w.partOf(id, s)
-				return k != nil && k.row && k.rows.has(x)
+				return k != nil && k.row && k.rows.Has(x)
 			}
 			if a := r.undoAt[x]; a != 0 && !durable(xid{Event: e, Attempt: uint32(a)}) {
 				w.undo(w.run(e), x)
@@ -261,7 +262,7 @@ func (w *world) loseActors(s uint8) {
 		w.queues[x].Reset(x)
 		w.orders[x] = w.orders[x][:0]
 		w.above.words[x] = 0
-		w.latched &^= bit(x)
+		w.latched &^= scene.Bit(x)
 	}
 	for i := range w.above.parts {
 		if k := &w.above.parts[i]; k.store == s && k.done&^k.rows != 0 {
