@@ -78,11 +78,15 @@ var ofLock = []plant{
 }
 
 const (
-	explored = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.stores 0"
+	explored = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.stores 0 -explore.faults 0"
 	// exploredCrashes goes on to what is explored with crashes at once.
-	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 0 -explore.stores 0"
+	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 0 -explore.stores 0 -explore.faults 0"
 	// exploredStores takes those sets of CI that are over several stores.
-	exploredStores = "./runtime/lock -run TestExplore$ -explore.sets 30 -explore.states 0 -explore.further 0"
+	exploredStores = "./runtime/lock -run TestExplore$ -explore.sets 30 -explore.states 0 -explore.further 0 -explore.faults 0"
+	// exploredFaults takes those whose stores crash, and whose sessions end.
+	exploredFaults = "./runtime/lock -run TestExplore$ -explore.sets 30 -explore.states 0 -explore.further 0 -explore.stores 0"
+	// overtaken are votes that go with answers, and locks that are taken after them.
+	overtaken = "./runtime/lock/locktest -run TestAVoteIsOvertaken"
 
 	exploredWords = "./runtime/lock -run TestWordsAndQueues"
 )
