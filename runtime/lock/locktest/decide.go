@@ -136,6 +136,9 @@ func (w *world) carryOut(h uint8, list []commit.Effect, why *parcel) {
 		case commit.Decide, commit.Confirm:
 			if h != w.homeHost(e) {
 				k.ended = true
+				if !f.Keep {
+					w.undoStore(id, h)
+				}
 				if k.row = k.row && f.Keep; !k.row {
 					k.rows = 0
 				}
@@ -156,6 +159,9 @@ func (w *world) carryOut(h uint8, list []commit.Effect, why *parcel) {
 				k.entries, k.fastR, k.fastW = 0, 0, 0
 			}
 		case commit.Apply:
+			if k.rows != k.done {
+				w.fail("store %d carries out what e%d has not committed: %v, and that is %v", h, e, k.rows, k.done)
+			}
 			w.remove(id, h, false)
 			w.carryOut(h, w.core(h).part.Applied(f.Name, nil), nil)
 		case commit.Release:
@@ -210,7 +216,35 @@ func (w *world) prepare(e scene.Event) {
 	t.ended = true
 	w.touched.write(partKnow(h, e))
 	w.partOf(r.home.ID(), h).ended = true
-	w.carryOut(h, w.core(h).home.End(nameOf(r.home.ID()), w.wrote(e, h), func(s ids.StoreID) bool { return !w.c.Early || w.wrote(e, uint8(s)) }, nil), nil)
+	aborts := w.c.Aborts[e]
+	if aborts {
+		w.abort(e)
+	}
+	w.carryOut(h, w.core(h).home.End(nameOf(r.home.ID()), w.wrote(e, h), func(s ids.StoreID) bool {
+		return !aborts && (!w.c.Early || w.wrote(e, uint8(s)))
+	}, nil), nil)
+}
+
+// abort has e, whose code has failed, be one that has only read; its home takes back what it has written there. Other stores do so when they vote, or hear how it has ended.
+func (w *world) abort(e scene.Event) {
+	for x := range w.writers {
+		if w.writers[x]>>e&1 != 0 {
+			w.touched.write(partActor(scene.Node(x)))
+			w.writers[x] &^= 1 << e
+			w.readers[x] |= 1 << e
+		}
+	}
+	w.undoStore(w.runs[e].home.ID(), w.homeHost(e))
+}
+
+// undoStore takes back what an attempt has written in a store.
+func (w *world) undoStore(id xid, store uint8) {
+	for m := w.c.In(store); m != 0; m &= m - 1 {
+		if x := m.First(); uint32(w.runs[id.Event].undoAt[x]) == id.Attempt {
+			w.touched.write(partActor(x))
+			w.undo(w.run(id.Event), x)
+		}
+	}
 }
 
 // voteEarly has the store of x, where a method of e has ended, vote with the answer, if it does so and nothing of e runs there.

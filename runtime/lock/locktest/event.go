@@ -460,7 +460,7 @@ func (w *world) commit(e scene.Event) {
 		}
 	} else {
 		for x := range w.edges {
-			if r.undoAt[x] == uint8(r.home.ID().Attempt) {
+			if r.undoAt[x] == uint8(r.home.ID().Attempt) && !w.c.Aborts[e] {
 				w.committed[x] = w.edges[x]
 				r.undoAt[x], r.undoEdges[x], r.undoSlot[x] = 0, 0, 0
 			}

@@ -75,7 +75,7 @@ func (w *world) moves(l []move) []move {
 			}
 			switch t := &w.above.tries[e]; {
 			case !w.finished(e):
-			case t.open && !t.ended:
+			case (t.open || w.c.Aborts[e]) && !t.ended:
 				l = append(l, move{kind: moveEnd, e: e})
 			case !t.open || t.verdict:
 				l = append(l, move{kind: moveCommit, e: e})
@@ -312,6 +312,11 @@ func (w *world) end() {
 			}
 			w.fail("deadlock: e%d has not committed%s", e, s)
 			return
+		}
+	}
+	for e := range w.runs {
+		if w.c.Stores && w.runs[e].undoAt != [scene.NodeCount]uint8{} {
+			w.fail("what e%d has written is not taken back", e)
 		}
 	}
 	if what := w.left(); w.c.Stores && what != "" {

@@ -330,8 +330,8 @@ func (c *Config) String() string {
 		fmt.Fprintf(&b, "  host %d may crash; homes on %v\n", c.Crash-1, c.Home[:len(c.Events)])
 	}
 	if c.Stores {
-		fmt.Fprintf(&b, "  over stores; homes in %v; by TOP at once %v; hinted %b; known %v, with all below %v; readers leave early %v\n  stores that vote with answers %b; on the fast path %v; stores that crash %b, cut %b\n", c.Home[:len(c.Events)], c.ByTop[:len(c.Events)], c.Hinted[:len(c.Events)],
-			c.Known[:len(c.Events)], c.Trees[:len(c.Events)], c.Early, c.Votes[:len(c.Events)], c.Fast[:len(c.Events)], c.Crashes, c.Cuts)
+		fmt.Fprintf(&b, "  over stores; homes in %v; by TOP at once %v; hinted %b; known %v, with all below %v; readers leave early %v\n  stores that vote with answers %b; on the fast path %v; events that fail %v; stores that crash %b, cut %b\n", c.Home[:len(c.Events)], c.ByTop[:len(c.Events)], c.Hinted[:len(c.Events)],
+			c.Known[:len(c.Events)], c.Trees[:len(c.Events)], c.Early, c.Votes[:len(c.Events)], c.Fast[:len(c.Events)], c.Aborts[:len(c.Events)], c.Crashes, c.Cuts)
 	}
 	for x := Node(1); x < NodeFresh; x++ {
 		if c.Parents[x] != 0 {

@@ -19,6 +19,7 @@ type far struct {
 
 	Votes   [EventsMax]uint8 // stores that vote with their answers
 	Fast    [EventsMax]bool  // it enters on the fast path, if it can
+	Aborts  [EventsMax]bool  // its code fails at its end
 	Crashes uint8            // stores that crash once, at any time
 	Cuts    uint8            // stores whose session with the next one ends once
 }
@@ -96,6 +97,9 @@ func OverStores(graphs []Graph, seed uint64) *Config {
 		if more.IntN(2) == 0 {
 			c.Votes[e] = uint8(more.IntN(1 << c.Hosts))
 		}
+	}
+	for e := range c.Events {
+		c.Aborts[e] = c.Events[e].Move == 0 && more.IntN(8) == 0
 	}
 	return c
 }
