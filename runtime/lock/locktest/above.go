@@ -22,13 +22,14 @@ const (
 	toStore                    // a part, in its turn
 	toVisit                    // a call begins a part of an unordered attempt
 	toRest                     // planted bug: the second half of a pass
+	toBelow                    // a holder on the fast path takes what it wants below
 	toHome                     // a part was taken
 	toCommit                   // what the machines of the commit say
 	toMissed                   // store 0 has lost its session with a store
 )
 
 func (k parcelKind) String() string {
-	return [...]string{"order", "part", "visit", "rest of a pass", "taken", "commit", "missed"}[k]
+	return [...]string{"order", "part", "visit", "rest of a pass", "below", "taken", "commit", "missed"}[k]
 }
 
 // parcel is a message between stores about attempt id of an event.
@@ -174,8 +175,7 @@ func (w *world) enterAbove(e scene.Event) {
 	stores := w.c.StoresOf(reads|writes) | t.places | w.c.Hinted[e] | 1<<h
 	if !t.byTop || stores == 1<<h || p.Move != 0 {
 		w.above.parts = append(w.above.parts, part{id: id, store: h, reads: reads & w.c.In(h), writes: writes & w.c.In(h)})
-		t.ready = true
-		w.enterStore(id, h, true)
+		t.ready = w.enterStore(id, h, true)
 		return
 	}
 	t.asked, t.unsent, t.open = stores, true, true
@@ -255,20 +255,20 @@ func (w *world) begin(k part) {
 	w.above.parts = append(w.above.parts, k)
 }
 
-// enterStore enters where the part of attempt id is to enter: at its sequencer, if nothing is to be ordered above that, or at the roots.
-func (w *world) enterStore(id xid, store uint8, alone bool) {
+// enterStore enters where the part of attempt id is to enter: at its sequencer, if nothing is to be ordered above that, or at the roots. It reports whether code may run then.
+func (w *world) enterStore(id xid, store uint8, alone bool) bool {
 	v, k := hostView{w, store}, w.partOf(id, store)
 	w.touched.write(partKnow(store, id.Event))
 	reads, writes := v.wanted(id)
 	f := reads | writes
 	if alone && f != 0 {
-		if w.enterFast(k, reads, writes) {
-			return
+		if ok, ready := w.enterFast(k, reads, writes); ok {
+			return ready
 		}
 		if z := v.nearest(f | v.ends(&w.c.Events[id.Event])); !scene.VirtualNodes.Has(z) {
 			k.entries |= scene.Bit(z)
 			w.enterAt(id, z, 0)
-			return
+			return true
 		}
 	}
 	var roots scene.Mask
@@ -284,6 +284,7 @@ func (w *world) enterStore(id xid, store uint8, alone bool) {
 		roots &= -roots
 	}
 	w.pass(id, k, roots)
+	return true
 }
 
 func (w *world) pass(id xid, k *part, roots scene.Mask) {
@@ -335,6 +336,10 @@ func (w *world) receive(i int) {
 		if k := w.partOf(g.id, g.store); k != nil {
 			w.pass(g.id, k, g.reads)
 			w.tellHome(&g)
+		}
+	case toBelow:
+		if k := w.partOf(g.id, g.store); k != nil {
+			w.enterBelow(k, g.reads, g.writes)
 		}
 	case toHome:
 		if w.came(&g, g.from); viewFaults.stale {

@@ -84,11 +84,12 @@ func modeIn(writes scene.Mask, x scene.Node) lock.Mode {
 	return lock.Read
 }
 
-// enterFast enters an event that wants roots alone, or one actor and T-children of it, without a queue; false: it has to take the general way, and holds nothing.
-func (w *world) enterFast(k *part, reads, writes scene.Mask) bool {
+// enterFast enters an event that wants roots alone, or one actor and T-children of it, without a queue; not ok: it has to take the general way, and holds nothing. It is not ready before it has taken
+// the children, in a step of its own.
+func (w *world) enterFast(k *part, reads, writes scene.Mask) (ok, ready bool) {
 	e, f := k.id.Event, reads|writes
 	if !w.c.Fast[e] || w.c.Events[e].Move != 0 || f&w.c.Trees[e] != 0 {
-		return false
+		return false, false
 	}
 	w.touched.read(partView(k.store))
 	roots := true
@@ -96,29 +97,34 @@ func (w *world) enterFast(k *part, reads, writes scene.Mask) bool {
 		roots = roots && scene.VirtualNodes.Has(w.parents[m.First()])
 	}
 	if f&(f-1) == 0 || roots {
-		if !w.joinAll(k, f, writes) {
-			return false
-		}
-		w.counts.fast++
-		return true
+		ok = w.joinAll(k, f, writes)
+		w.counts.fast += int(oneIf(ok))
+		return ok, true
 	}
 	z := w.c.Events[e].Target
 	below := f &^ scene.Bit(z)
 	for m := below; m != 0; m &= m - 1 {
 		if w.parents[m.First()] != z {
-			return false
+			return false, false
 		}
 	}
 	if !f.Has(z) || !w.join(k, z, modeIn(writes, z)) {
-		return false
+		return false, false
 	}
 	w.counts.fast++
+	w.post(k.store, k.store, parcel{kind: toBelow, id: k.id, reads: below, writes: writes})
+	return true, false
+}
+
+// enterBelow takes T-children of an actor that the event holds on the fast path: all of them at once, or an entry at each.
+func (w *world) enterBelow(k *part, below, writes scene.Mask) {
+	id := k.id
+	w.run(id.Event)
+	w.above.tries[id.Event].ready = true
 	if !w.joinAll(k, below, writes) {
 		k.entries |= below
-		id := k.id
-		below.Each(func(x scene.Node) { w.enterAt(id, x, z) })
+		below.Each(func(x scene.Node) { w.enterAt(id, x, w.parents[x]) })
 	}
-	return true
 }
 
 // leaveFast ends what k holds on the fast path.
