@@ -76,5 +76,9 @@ var ofCommit = []plant{
 	bug("what was prepared early commits though the event aborts", "runtime/commit/home.go",
 		"Yes: !p.row})",
 		"Yes: true})",
-		commits),
+		commits, exploredFaults),
+	bug("a part that is asked for more has still voted", "runtime/commit/participant.go",
+		"\tt.stage, t.early = working, false\n",
+		"\tt.stage = working\n",
+		commits, exploredFaults),
 }
