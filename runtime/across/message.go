@@ -104,6 +104,7 @@ type Reply struct {
 	Run       Run
 	Goes      bool   // a tail call follows the event, from the store that replies
 	Wrote     bool   // the attempt has changed something in the store that replies
+	Granted   bool   // queues of the store that replies have given the attempt locks since its last reply
 	Voted     bool   // the store votes for the attempt; what it has changed there is a durable row
 	Lines     []Line // that the callee has issued, and has not told yet
 	// Grown is what the part has taken beyond what it was ordered with, and has not told yet.

@@ -37,7 +37,7 @@ type Try struct {
 	// Of the goroutine of the event.
 	wrote map[event.StoreID]bool
 	last  map[event.StoreID]heard // of each store
-	took  int                     // how many locks the attempt had taken beyond those that it has entered with, when that was looked at last
+	took  int                     // the Locked of the attempt, when that was looked at last
 
 	inbox   []delivery // guarded by the mutex of the attempt, as is verdict
 	verdict *Verdict
@@ -46,7 +46,7 @@ type Try struct {
 // heard is an answer of another store.
 type heard struct {
 	method string // that was called
-	taken  int    // so many locks the attempt had taken then
+	taken  int    // the took of the attempt then
 }
 
 // A participant votes with the answer of a call that is thought to be the last one of its store, after which the attempt takes no lock anywhere
@@ -58,9 +58,9 @@ const voteMax = 4 // of the counts of what was learned
 // votes reports whether a call is to be answered with a vote. Caller holds the mutex of the Store.
 func (t *Try) votes(method string) bool { return t.s.votes[voteKey{t.order.Method, method}] > 0 }
 
-// noteTaken notes what the attempt has taken since it was called last. Caller holds the mutex of the Store.
+// noteTaken notes what locks the attempt has got since it was called last. Caller holds the mutex of the Store.
 func (t *Try) noteTaken() {
-	if n := t.attempt.Grew(); n != t.took {
+	if n := t.attempt.Locked(); n != t.took {
 		t.took = n
 		t.s.home.Taken(t.name)
 	}
@@ -74,6 +74,9 @@ func (t *Try) answered(from event.StoreID, method string, r *Reply) {
 	defer s.mu.Unlock()
 	if s.tries[t.name] == nil {
 		return
+	}
+	if r.Granted {
+		t.attempt.Granted()
 	}
 	t.noteTaken()
 	t.last[from] = heard{method, t.took}

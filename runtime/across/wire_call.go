@@ -69,13 +69,15 @@ const (
 	inReplyLines
 	inReplyGrown
 	inReplyVoted
+	inReplyGranted
 )
 
 func (r *Reply) has() set {
 	return in(inReplyWrote, r.Wrote) | in(inReplyRun, r.Run != Run{}) | in(inReplyResult, len(r.Result) > 0) | in(inReplyGoes, r.Goes) |
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
 		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
-		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVoted, r.Voted)
+		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVoted, r.Voted) |
+		in(inReplyGranted, r.Granted)
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -108,8 +110,9 @@ func (r *Reply) put(e *codec.Encoder) {
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyVoted) << 1))
-	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Voted: f&inReplyVoted != 0}
+	f := set(d.Enum(uint64(inReplyGranted) << 1))
+	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Voted: f&inReplyVoted != 0,
+		Granted: f&inReplyGranted != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
 	}

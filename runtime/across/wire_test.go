@@ -89,7 +89,7 @@ var (
 		return &event.AbortError{Msg: texts.Draw(t, "msg"), Event: events.Draw(t, "event"), Fault: flags.Draw(t, "fault"), Path: several(t, frames), Cause: causeOf.Draw(t, "cause")}
 	})
 	replies = rapid.Custom(func(t *rapid.T) *Reply {
-		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Voted: flags.Draw(t, "voted"),
+		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Voted: flags.Draw(t, "voted"), Granted: flags.Draw(t, "granted"),
 			Result: contents.Draw(t, "result"), Lines: several(t, lineOf), Grown: several(t, wanted)}
 		if flags.Draw(t, "has run") {
 			r.Run = runs.Draw(t, "run")
@@ -230,6 +230,7 @@ func samples() []one {
 		{"returned", &Message{Kind: Returned, Name: name, Reply: &Reply{Result: []byte{3}, Run: run, Wrote: true, Grown: []order.Wanted{claim}}}},
 		{"returned, with lines", &Message{Kind: Returned, Name: name, Reply: &Reply{Made: account, Goes: true, Lines: lines}}},
 		{"returned, voted", &Message{Kind: Returned, Name: name, Reply: &Reply{Wrote: true, Voted: true}}},
+		{"returned, granted", &Message{Kind: Returned, Name: name, Reply: &Reply{Granted: true}}},
 		{"returned, withdrawn", &Message{Kind: Returned, Name: name, Reply: &Reply{Withdrawn: true, Refused: true, Claim: claim, Kept: account}}},
 		{"returned, failed", &Message{Kind: Returned, Name: name, Reply: failed(nil)}},
 		{"returned, cancelled", &Message{Kind: Returned, Name: name, Reply: failed(order.ErrCancelled)}},
@@ -291,6 +292,7 @@ var golden = map[string]string{
 	"visited":              "020d81208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
 	"called, to vote":      "020581208070819081808040080381501462616e6b2e4163636f756e742e6465706f7369740000000000",
 	"returned, voted":      "0206812080708190818080408120",
+	"returned, granted":    "0206812080708190818080408040",
 	"ask, object":          "0208ac02050873686f702e45617203616e6e8140",
 }
 
@@ -546,7 +548,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"arguments too long":         {head(Called, one(0, 0, 0, 0), huge), "exceeds the input"},
 		"unknown form of a line":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 3)), "enumeration constant 3 of 3"},
 		"callback of no object":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0)), "no client object"},
-		"unknown field of a reply":   {head(Returned, one(0x80, 0x40)), "enumeration constant 8192 of 8192"},
+		"unknown field of a reply":   {head(Returned, one(0x80, 0x80, 1)), "enumeration constant 16384 of 16384"},
 		"reply without its result":   {head(Returned, one(byte(inReplyResult), 0)), "no field of a reply"},
 		"reply without its run":      {head(Returned, one(byte(inReplyRun), 0, 0, 0, 0)), "no field of a reply"},
 		"reply without its claim":    {head(Returned, one(byte(inReplyClaim), 0)), "no field of a reply"},

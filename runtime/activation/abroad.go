@@ -273,7 +273,7 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 	}
 	r.Run = cx.moving()
 	if run.Wide.Part != nil {
-		r.Lines, r.Grown = cx.takeLines(), run.TakeGrown()
+		r.Lines, r.Grown, r.Granted = cx.takeLines(), run.TakeGrown(), run.TakeGranted() > 0
 	}
 	return r
 }
