@@ -12,8 +12,14 @@ import (
 
 // parts are what this program is when it is run again: the other node.
 var parts = map[string]server.Part{
-	remote.EchoPart: remote.ServeEcho, remote.MemoryPart: remote.ServeMemory, remote.DiskPart: remote.ServeDisk, remote.CommitPart: remote.ServeCommit, remote.LockPart: remote.ServeLocks, remote.TreePart: remote.ServeTree,
-	peers.GRPCPart: peers.ServeGRPC, peers.ProtoPart: peers.ServeProto,
+	remote.EchoPart:   remote.ServeEcho,
+	remote.MemoryPart: remote.ServeMemory,
+	remote.DiskPart:   remote.ServeDisk,
+	remote.CommitPart: remote.ServeCommit,
+	remote.LockPart:   remote.ServeLocks,
+	remote.TreePart:   remote.ServeTree,
+	peers.GRPCPart:    peers.ServeGRPC,
+	peers.ProtoPart:   peers.ServeProto,
 }
 
 // remoteActors is how many counters are called.

@@ -76,7 +76,7 @@ func ServeCommit(dir string) (address string, close func() error, err error) {
 		return "", nil, err
 	}
 	p := &participant{db: db}
-	if p.line, err = open(dir, "", func(l *line) listener {
+	if _, err = open(dir, "", func(l *line) listener {
 		p.line = l
 		return p
 	}); err != nil {
@@ -108,7 +108,9 @@ func TwoPhaseCommit(dir string, peer Peer, clients int) (load.System, error) {
 				if !l.Send(far, newMessage(i, prepare, key)) {
 					return errSession
 				}
-				<-a.waiting[i]
+				if _, err := awaited(l, a.waiting[i]); err != nil {
+					return err
+				}
 				if err := set(db, key, pebble.Sync); err != nil {
 					return err
 				}

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"encoding/binary"
-	"errors"
 	"math/rand/v2"
 	"path/filepath"
 
@@ -54,8 +53,6 @@ func newMessage(client int, kind byte, key uint64) []byte {
 	return m
 }
 
-var errSession = errors.New("the session between the nodes has ended")
-
 // openAnswers opens the near end of a session with the node at peer; dir has the identities of both.
 func openAnswers(dir, peer string, clients int) (a answers, l *line, err error) {
 	a.waiting = make([]chan struct{}, clients)
@@ -78,8 +75,8 @@ func Echo(dir string, peer Peer, clients int) (load.System, error) {
 				if !l.Send(far, newMessage(i, 0, 0)) {
 					return errSession
 				}
-				<-a.waiting[i]
-				return nil
+				_, err := awaited(l, a.waiting[i])
+				return err
 			}
 		},
 		Close: func() { _ = l.close() },

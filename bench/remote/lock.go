@@ -100,7 +100,7 @@ func (h *lockHolder) Message(from event.NodeID, m []byte) {
 // ServeLocks is the server.Part of LockPart.
 func ServeLocks(dir string) (address string, close func() error, err error) {
 	h := &lockHolder{}
-	if h.line, err = open(dir, "", func(l *line) listener {
+	if _, err = open(dir, "", func(l *line) listener {
 		h.line = l
 		return h
 	}); err != nil {
@@ -185,7 +185,9 @@ func TwoPhaseLocking(dir string, peer Peer, clients int, u Update) (load.System,
 					if err := c.send(lockActor, actor); err != nil {
 						return err
 					}
-					<-c.came
+					if _, err := awaited(line, c.came); err != nil {
+						return err
+					}
 				}
 				for actor := range last + 1 {
 					kind := unlockActor
@@ -197,7 +199,9 @@ func TwoPhaseLocking(dir string, peer Peer, clients int, u Update) (load.System,
 					}
 				}
 				for range list {
-					<-c.came
+					if _, err := awaited(line, c.came); err != nil {
+						return err
+					}
 				}
 				writes.Add(uint64(len(list)))
 				requests.Add(1)
@@ -210,7 +214,11 @@ func TwoPhaseLocking(dir string, peer Peer, clients int, u Update) (load.System,
 				if err := c.send(inspectActor, actor); err != nil {
 					return err
 				}
-				sum += <-c.came
+				value, err := awaited(line, c.came)
+				if err != nil {
+					return err
+				}
+				sum += value
 			}
 			return sumOf(sum, writes.Load())
 		},

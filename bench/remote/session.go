@@ -71,6 +71,8 @@ type line struct {
 	port  *port.Port
 	ready chan struct{} // closed when the transport is there
 	up    chan struct{} // has an element when a session has begun
+	down  chan struct{} // closed when one has ended
+	ended sync.Once
 
 	late   chan message // on its way, as it would be in a network; nil: no message is delayed
 	delays sync.WaitGroup
@@ -136,6 +138,11 @@ func (h handler) Up(n event.NodeID) {
 	}
 }
 
+func (h handler) Down(n event.NodeID) {
+	h.listener.Down(n)
+	h.line.ended.Do(func() { close(h.line.down) })
+}
+
 func (handler) Call(context.Context, event.NodeID, []byte) ([]byte, error) { return nil, errUnused }
 func (handler) Bulk(event.NodeID, []byte, io.Reader) error                 { return errUnused }
 
@@ -146,7 +153,7 @@ func open(dir, peer string, listening func(*line) listener) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &line{clock: sched.NewHybrid(sched.RealClock{}), ready: make(chan struct{}), up: make(chan struct{}, 1)}
+	l := &line{clock: sched.NewHybrid(sched.RealClock{}), ready: make(chan struct{}), up: make(chan struct{}, 1), down: make(chan struct{})}
 	l.port, err = port.Listen(port.Config{Address: "127.0.0.1:0", Identity: id, Verify: func(event.NodeID, placement.Fingerprint) error { return nil }})
 	if err != nil {
 		return nil, err
@@ -161,6 +168,7 @@ func open(dir, peer string, listening func(*line) listener) (*line, error) {
 	}
 	l.Transport = grpc.New(grpc.Config{
 		Node: id.Node, Listener: l.port.Listener(port.Transport), Handler: handler{takes, l}, Clock: l.clock,
+		Silence: openMax, // a machine that is measured may be slow to answer
 		Dial: func(ctx context.Context, to event.NodeID) (net.Conn, error) {
 			if peer == "" {
 				return nil, errUnused
@@ -208,6 +216,18 @@ func (l *line) notes(operations uint64) []string {
 }
 
 func per(n, of uint64) float64 { return float64(n) / float64(max(of, 1)) }
+
+var errSession = errors.New("the session between the nodes has ended")
+
+// awaited returns what comes by c from the other node.
+func awaited[T any](l *line, c <-chan T) (v T, err error) {
+	select {
+	case v = <-c:
+	case <-l.down:
+		err = errSession
+	}
+	return v, err
+}
 
 func (l *line) close() error {
 	err := errors.Join(l.Transport.Close(), l.port.Close())

@@ -64,7 +64,7 @@ func (w *walker) visit(to event.NodeID, m []byte) {
 // ServeTree is the server.Part of TreePart.
 func ServeTree(dir string) (address string, close func() error, err error) {
 	w := &walker{visits: make(map[uint64]uint64)}
-	if w.line, err = open(dir, "", func(l *line) listener {
+	if _, err = open(dir, "", func(l *line) listener {
 		w.line = l
 		return w
 	}); err != nil {
@@ -96,8 +96,8 @@ func SerialTree(dir string, peer Peer, clients, depth int) (load.System, error) 
 				defer root.Unlock()
 				requests++
 				w.visit(far, m)
-				<-came[i]
-				return nil
+				_, err := awaited(l, came[i])
+				return err
 			}
 		},
 		Check: func() error {

@@ -42,11 +42,23 @@ func Again(part, dir, profile string) (*Server, error) {
 	if err := s.start(cmd); err != nil {
 		return nil, err
 	}
-	return s, s.await(func() error {
+	err = s.await(func() error {
 		text, err := os.ReadFile(file)
 		s.Socket = string(text)
 		return err
 	})
+	if err == nil {
+		go s.watch(part)
+	}
+	return s, err
+}
+
+// watch ends this process if the part ends by itself: what is measured would wait for it for ever.
+func (s *Server) watch(part string) {
+	<-s.exited
+	if !s.ending.Load() {
+		panic(fmt.Sprintf("%s has ended: %v\n%s", part, s.failed, s.log.Bytes()))
+	}
 }
 
 // IsPart runs the part as which Again has started this process, until it is told to stop, and reports whether it is one.

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -32,6 +33,7 @@ type Server struct {
 	log    bytes.Buffer
 	signal syscall.Signal // asks it to stop at once
 	once   sync.Once
+	ending atomic.Bool
 	exited chan struct{}
 	failed error
 }
@@ -91,6 +93,7 @@ func (s *Server) await(ready func() error) error {
 // Stop ends the server and waits until it has ended.
 func (s *Server) Stop() {
 	s.once.Do(func() {
+		s.ending.Store(true)
 		s.cmd.Process.Signal(s.signal)
 		select {
 		case <-s.exited:
