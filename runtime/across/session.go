@@ -2,7 +2,7 @@ package across
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -15,7 +15,7 @@ import (
 // that: attempts that have not been voted for are withdrawn, what was decided is told again in the next session, and questions are asked again.
 
 // ErrEnded says that a store is not one of several any more: it has failed.
-var ErrEnded = errors.New("the store has left the cluster")
+var ErrEnded = fmt.Errorf("the store has left the cluster: %w", event.ErrClosed)
 
 // Up says that a session with another store has begun. The network gives sessions numbers, of which none is 0.
 func (s *Store) Up(store event.StoreID, session uint64) {

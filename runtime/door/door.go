@@ -319,10 +319,9 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 	if changed, is := errors.AsType[*event.ResultError](err); is {
 		changed.Session = c.Key // as the caller knows it
 	}
-	if errors.Is(err, order.ErrCancelled) {
-		for _, of := range d.sys.Away() { // it has waited for this one, perhaps
-			err = &event.AwayError{Store: of, Cause: err}
-			break
+	if errors.Is(err, order.ErrCancelled) && d.IsPartial() {
+		if away := d.sys.Across().Away(); len(away) > 0 { // it has waited for this one, perhaps
+			err = &event.AwayError{Store: away[0], Cause: err}
 		}
 	}
 	if err != nil || c.Method.Result == nil {

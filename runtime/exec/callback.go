@@ -104,7 +104,7 @@ func (s *System) IsRemote(ctx context.Context, object uint64, class, caller stri
 		if of >= s.stores {
 			return false, nil
 		}
-		q, err := s.ask(ctx, of, across.Question{Object: object, Class: class, Name: caller})
+		q, err := s.across.Ask(ctx, of, across.Question{Object: object, Class: class, Name: caller})
 		return err == nil && q.Class != "", err
 	}
 	o := s.objects.Find(object)

@@ -127,25 +127,8 @@ func (s *System) ClassOf(ctx context.Context, r order.Ref) (string, error) {
 	if h := order.HandleOf(r); !h.Is(order.Elsewhere) {
 		return h.Shape.Path(), nil
 	}
-	q, err := s.ask(ctx, s.across.StoreOf(r.ID()), across.Question{Actor: r.ID()})
+	q, err := s.across.Ask(ctx, s.across.StoreOf(r.ID()), across.Question{Actor: r.ID()})
 	return q.Class, err
-}
-
-// ask asks another store for a caller outside of events.
-func (s *System) ask(ctx context.Context, of event.StoreID, q across.Question) (across.Question, error) {
-	q, err := s.across.Ask(ctx, of, q)
-	if err == across.ErrEnded {
-		err = event.ErrClosed
-	}
-	return q, err
-}
-
-// Away lists the other stores that have no leader, as far as this one knows.
-func (s *System) Away() []event.StoreID {
-	if s.across == nil {
-		return nil
-	}
-	return s.across.Away()
 }
 
 // States returns the states of all actors of a system with a store, as state.State does.

@@ -73,7 +73,7 @@ func (s *System) performOnce(c *Call) (seen store.Position, err error) {
 // scope returns the actor that the keys of requests to h belong to: all actors of a name are one.
 func (s *System) scope(ctx context.Context, h *order.Handle) (event.ActorID, error) {
 	if h.Is(order.Elsewhere) {
-		q, err := s.ask(ctx, s.across.StoreOf(h.ID), across.Question{Actor: h.ID})
+		q, err := s.across.Ask(ctx, s.across.StoreOf(h.ID), across.Question{Actor: h.ID})
 		return q.First, err
 	}
 	if h.Label(); h.Named != nil && h.Shape != nil { // Label attaches it
