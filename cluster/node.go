@@ -249,7 +249,11 @@ func (n *node) serveOn(l net.Listener, by http.Handler) {
 
 // readiness implements front.Config.Ready.
 func (n *node) readiness() error {
-	for id := range n.placement.State().Stores {
+	stores := n.placement.State().Stores
+	if len(stores) == 0 {
+		return errNoStores
+	}
+	for id := range stores {
 		id := placement.StoreID(id)
 		if _, at, _ := n.holders.of(n, id).known(); at.Here == nil && at.Node == 0 {
 			return fmt.Errorf("no node runs the actors of store %d now, as far as this one knows", id)
@@ -394,3 +398,6 @@ func (h handler) Down(id event.NodeID) {
 }
 
 var errStarting = errors.New("the node is starting")
+
+// errNoStores is for a node that has begun, or joined, and has not heard of the placement yet.
+var errNoStores = errors.New("this node does not know the stores of its cluster yet")
