@@ -78,6 +78,9 @@ func (n *node) among(s *system, number event.StoreID, term uint64) *aeonrt.Acros
 	case n.c.Trace.Dir != "" || n.spans != nil:
 		n.fail(errors.New("what events do in a cluster of several stores is not recorded yet: start its nodes without --trace and --spans"))
 	}
+	if n.c.State.SnapshotActor != "" {
+		n.fail(errors.New("--snapshot-actor: an actor may own actors of other stores, so a cluster of several takes snapshots of everything: leave it out"))
+	}
 	s.link = n.links.Open(number, term)
 	return &aeonrt.Across{Store: number, Of: func(id event.PartitionID) event.StoreID { return p.Partitions[id].Store }, Network: s.link}
 }

@@ -56,6 +56,7 @@ type Led struct {
 	spans  *span.Tracer
 
 	endSnapshots func() // also cuts off one that is under way, and waits for its end
+	halts        halts
 }
 
 // Recover opens the program's system on an engine that has the state of a store, which node leads. among says which of several stores it is; nil: it is the
@@ -88,12 +89,14 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 		return nil, err
 	}
 	l.endSnapshots = c.Snapshots.start(l.System, l.Store, c.Log)
+	l.halts.open()
 	return l, nil
 }
 
 // Close ends the system, then the store, and what both record.
 func (l *Led) Close() error {
 	l.endSnapshots() // they read the store
+	l.halts.close()
 	if l.System.Across() != nil {
 		l.leave()
 	}

@@ -102,7 +102,7 @@ var layers = []struct{ pkg, may string }{
 	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event runtime/sched runtime/span"},
 	{"replica/driver", "replica replica/engine runtime/event runtime/metrics runtime/sched runtime/store"},
 	{"cluster/link", "runtime/across runtime/event runtime/row"},
-	{"cluster", "cluster/link cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/metrics runtime/outbox runtime/protocodec runtime/sched runtime/span runtime/state/archive runtime/store runtime/transport/grpc runtime/watch"},
+	{"cluster", "cluster/link cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/metrics runtime/outbox runtime/protocodec runtime/sched runtime/settings runtime/snapshot runtime/span runtime/state/archive runtime/store runtime/transport/grpc runtime/watch"},
 	{"cluster/withcluster", "cluster runtime runtime/node"},
 	{"cluster/withcluster/withgrpc", "cluster runtime runtime/door/grpcdoor runtime/node runtime/node/withgrpc"},
 

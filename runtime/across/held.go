@@ -1,6 +1,10 @@
 package across
 
-import "github.com/aeon-lang/aeon/runtime/event"
+import (
+	"context"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
 
 // Callbacks of events to clients of other stores have the order of the commits: while an event has all its locks, the store of a client gives
 // its callbacks their places. They are held there until the store of the event says what becomes of them.
@@ -22,7 +26,7 @@ type heldID struct {
 
 // Hold has another store give callbacks their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before.
 func (s *Store) Hold(to event.StoreID, number uint64, list []Line) {
-	s.Ask(to, Question{Lines: list, Number: number})
+	_, _ = s.Ask(context.Background(), to, Question{Lines: list, Number: number}) // else this store has ended
 }
 
 // Let says what becomes of callbacks that another store holds.

@@ -1,6 +1,7 @@
 package across
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 // Config says what a Store works with. All fields are needed but Scheduler.
 type Config struct {
 	Store     event.StoreID
+	Stores    event.StoreID // how many there are
 	StoreOf   func(event.ActorID) event.StoreID
 	Network   Network
 	Local     Local
@@ -178,7 +180,8 @@ func (s *Store) forget(t *Try) {
 
 // Label implements order.Above.
 func (s *Store) Label(id event.ActorID) string {
-	return s.Ask(s.cfg.StoreOf(id), Question{Actor: id}).Label
+	q, _ := s.Ask(context.Background(), s.cfg.StoreOf(id), Question{Actor: id}) // else this store has ended
+	return q.Label
 }
 
 // Receive takes a message of a session; that of one which has ended is dropped. It waits for no lock of an actor.
@@ -225,8 +228,8 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		s.cfg.Local.EndChain(m.Chain, m.Reply)
 	case Answer:
 		if q := s.asked[m.Number]; q != nil { // else it was answered in an earlier session
-			q.answer = *m.Question
 			delete(s.asked, m.Number)
+			q.answered(m.Question)
 			s.news.Broadcast()
 		}
 	default:

@@ -1,10 +1,13 @@
 package activation
 
 import (
+	"context"
+	"errors"
 	"unsafe"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
@@ -80,15 +83,48 @@ type Namer interface{ Namer() any } // a *System, which generated code is not to
 // runs its constructor.
 func Named(in Namer, c *Class, name string) order.Ref {
 	s := in.Namer().(*System)
+	cx, within := in.(*Cx)
+	if of, id := s.storeOf(c, name); within && of != nil {
+		q, ok := s.Across.AskFor(&Of(cx).Run.Attempt, *of, across.Question{Class: c.Path(), Name: name})
+		if !ok {
+			panic(order.Withdrawal{})
+		}
+		return s.resolve(q, id)
+	}
+	r, _ := FindNamed(context.Background(), in, c, name) // never fails: it has no deadline
+	return r
+}
+
+// FindNamed is Named outside of an event. The error says why the store of the actor, which is another one, has not answered.
+func FindNamed(ctx context.Context, in Namer, c *Class, name string) (order.Ref, error) {
+	s := in.Namer().(*System)
+	if of, id := s.storeOf(c, name); of != nil {
+		q, err := s.Across.Ask(ctx, *of, across.Question{Class: c.Path(), Name: name})
+		if away := (*event.AwayError)(nil); errors.As(err, &away) {
+			return order.Ref{}, err
+		}
+		return s.resolve(q, id), nil
+	}
+	return order.RefOf(s.Host.Named(&c.Shape, name)), nil
+}
+
+// storeOf returns the store that has the actors of a name if that is another one, else nil, and the id of the first of them.
+func (s *System) storeOf(c *Class, name string) (of *event.StoreID, id event.ActorID) {
 	if s.Across != nil {
-		if id := s.Host.FirstID(&c.Shape, name); !s.Across.IsHere(id) {
-			if got := s.Across.Ask(s.Across.StoreOf(id), across.Question{Class: c.Path(), Name: name}).Actor; !got.IsNull() {
-				id = got
-			} // else this store has ended, and no event will find it
-			return s.State.Resolve(id)
+		if id = s.Host.FirstID(&c.Shape, name); !s.Across.IsHere(id) {
+			store := s.Across.StoreOf(id)
+			of = &store
 		}
 	}
-	return order.RefOf(s.Host.Named(&c.Shape, name))
+	return of, id
+}
+
+// resolve returns the actor that another store has named.
+func (s *System) resolve(q across.Question, first event.ActorID) order.Ref {
+	if q.Actor.IsNull() { // this store has ended, and no event will find it
+		q.Actor = first
+	}
+	return s.State.Resolve(q.Actor)
 }
 
 // Methods are methods and the names that other stores have for them.

@@ -53,7 +53,7 @@ func (s *System) openAcross(cfg *Across) {
 		}
 	}
 	s.doubts = s.partitions[0]
-	s.across = across.Open(across.Config{Store: cfg.Store, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
+	s.across = across.Open(across.Config{Store: cfg.Store, Stores: s.stores, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
 		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler})
 	s.host.Join(s.across)
 	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readCallback
@@ -292,7 +292,8 @@ func (s *System) tellEnd(first event.EventID, pos store.Position, printed uint64
 		d.ends.Tell(first, func(to event.StoreID, o *event.Outcome) bool {
 			sig := d.signatures.Of(o.Signature)
 			end := &across.End{First: first, Kind: o.Kind, Data: o.Data, Class: sig.Class, Method: sig.Method, Text: sig.Text}
-			return s.across.Ask(to, across.Question{End: end}).End == nil // else this store has ended
+			_, err := s.across.Ask(context.Background(), to, across.Question{End: end})
+			return err == nil // else this store has ended
 		})
 	})
 }
@@ -339,7 +340,7 @@ func (l local) Answer(q *across.Question) bool {
 	case q.Lines != nil:
 		s.holdFor(q)
 	case q.Object != 0:
-		if !s.IsRemote(q.Object, q.Class, q.Name) {
+		if is, _ := s.IsRemote(context.Background(), q.Object, q.Class, q.Name); !is { // it is one of this store
 			q.Class = ""
 		}
 	case !q.Kept.IsNull():
@@ -351,7 +352,8 @@ func (l local) Answer(q *across.Question) bool {
 		return s.durable.Store.Flush(context.Background()) == nil // else other stores would know an actor that a crash takes back
 	default:
 		h := l.Handle(q.Actor)
-		q.Label, q.First = h.Label(), s.scope(h)
+		q.Label = h.Label()
+		q.First, _ = s.scope(context.Background(), h) // it is in this store
 		if h.Shape != nil && !h.Is(order.Deleted) {
 			q.Class = h.Shape.Path()
 		}

@@ -64,8 +64,8 @@ func (f *talk) call(id event.StoreID, name, method string, args map[string]any, 
 			return err
 		}
 		c := &door.Call{Method: m, Key: key}
-		if c.Args, err = m.Params.Read(body, d.Names("")); err == nil {
-			c.Target, err = d.Actor(class, name)
+		if c.Args, err = m.Params.Read(body, d.Names(context.Background(), "")); err == nil {
+			c.Target, err = d.Actor(context.Background(), class, name)
 		}
 		if err == nil {
 			_, err = d.Call(context.Background(), c)
