@@ -9,6 +9,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/seen"
 )
 
 // moveKind is a transition of the world.
@@ -108,15 +109,6 @@ func (w *world) moves(l []move) []move {
 		}
 	}
 	return l
-}
-
-func allAdmitted(h *xhome) bool {
-	for v := range h.Visits {
-		if !v.Granted {
-			return false
-		}
-	}
-	return true
 }
 
 // apply makes a move, and the deliveries after it that need not wait. An assertion of the core
@@ -341,7 +333,8 @@ func (w *world) end() {
 type search struct {
 	stack     []*world
 	lists     [][]move
-	seen      stateSet
+	seen      seen.Set
+	names     []uint64        // memory of those of the moves that sleep
 	asleep    [][]sleeper     // at each depth
 	awake     [][]uint64      // at each depth: what alone is to be done, if anything
 	noSleep   bool            // make all moves
@@ -370,7 +363,7 @@ func (s *search) level(d int) *world {
 // explore visits all states of c depth first, up to the limit; it reports whether
 // that was all of them, and the first finding.
 func (s *search) explore(c *scene.Config) (bool, *finding) {
-	s.seen.reset()
+	s.seen.Reset()
 	s.states = 0
 	w := s.level(0)
 	w.allOrders, w.brief, w.recall, w.net.InOrder = s.allOrders, s.brief, s.recall, s.streams
@@ -423,7 +416,11 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 				}
 			}
 			var fresh bool
-			fresh, s.awake[d+1] = s.seen.add(n.hash(), s.asleep[d+1], s.awake[d+1])
+			s.names = s.names[:0]
+			for i := range s.asleep[d+1] {
+				s.names = append(s.names, s.asleep[d+1][i].id)
+			}
+			fresh, s.awake[d+1] = s.seen.Add(n.hash(), s.names, s.awake[d+1])
 			known = !fresh
 		}
 		if !s.noSleep {

@@ -411,3 +411,12 @@ func (w *world) fanout(e scene.Event, z scene.Node) {
 func (w *world) deafen(e scene.Event) {
 	w.net.Drop(func(g *letter) bool { return g.Kind.ToHome() && g.ID.Event == e && !g.Orphan })
 }
+
+func allAdmitted(h *xhome) bool {
+	for v := range h.Visits {
+		if !v.Granted {
+			return false
+		}
+	}
+	return true
+}
