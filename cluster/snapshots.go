@@ -25,7 +25,7 @@ const (
 	keptMax   = 10 * time.Second      // how long what a store had is kept for the one that has halted it, until that has it saved
 )
 
-// part is what the leader of a store is asked to do for a snapshot of several.
+// snapshotPart is what the leader of a store is asked to do for a snapshot of several.
 type snapshotPart struct {
 	Do    string       `json:"do"`
 	Set   snapshot.Set `json:"set"` // at the store
