@@ -20,6 +20,8 @@ import (
 
 // Across says which of several stores a system has.
 type Across struct {
+	Cluster string // the id of all stores together
+	Stores  int    // how many there are
 	Store   event.StoreID
 	Of      func(event.PartitionID) event.StoreID // the store of a partition
 	Network across.Network
@@ -53,8 +55,9 @@ func (s *System) openAcross(cfg *Across) {
 		}
 	}
 	s.doubts = s.partitions[0]
+	s.tracer.Among()
 	s.across = across.Open(across.Config{Store: cfg.Store, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
-		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler})
+		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler, Ticks: s.tracer})
 	s.host.Join(s.across)
 	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.Methods(s.cfg.Classes, &methodFire), s, s.readCallback
 }
@@ -122,6 +125,7 @@ func (ev *Event) vote(here bool, there across.Wrote) *across.Verdict {
 	w := ev.Wide
 	ev.verdict = w.Try.End(here, there)
 	w.Strict = w.Strict || ev.verdict == nil
+	ev.TraceVerdict(ev.verdict)
 	return ev.verdict
 }
 
