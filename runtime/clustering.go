@@ -45,6 +45,9 @@ var errNoCluster = errors.New("this program was compiled without what a node of 
 // ClusterRunner runs a program as a node of a cluster, until a signal comes or it fails. It returns the exit code.
 type ClusterRunner func(ClusterConfig) int
 
+// errLeft is why a store among several fails here when its leader ends.
+var errLeft = errors.New("its leader has ended")
+
 // Led is the system of a store that a node leads, in one term.
 type Led struct {
 	System *System
@@ -98,12 +101,16 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 func (l *Led) Close() error {
 	l.endSnapshots() // they read the store
 	if l.System.Across() != nil {
-		l.System.Abandon() // other stores begin anew with the next leader
+		l.Store.Fail(errLeft) // else what is prepared would be taken back, and the next leader not find it
+		l.System.Abandon()    // other stores begin anew with that
 	}
 	l.System.Close()
 	err := l.Store.Close()
 	l.trace.end(l.System, err)
 	l.endRecords()
+	if errors.Is(err, errLeft) {
+		return nil
+	}
 	return err
 }
 

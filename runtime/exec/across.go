@@ -84,6 +84,8 @@ func (s *System) together() []*System {
 // Abandon ends what a system among several waits for of the others, after its store has failed: nothing that it does happens any more. The
 // caller closes it.
 func (s *System) Abandon() {
+	// Invariant: nothing is appended any more. What is prepared stays in doubt; to drop it would take back what the home may commit.
+	assert.That(s.durable.Store.Err() != nil, "exec: a store among several is left, and has not failed")
 	s.abroad.Lock()
 	s.abroad.over = true
 	s.live.Add(-s.abroad.undone)

@@ -24,7 +24,7 @@ const (
 	tills   = 3
 )
 
-// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, by HTTP and by gRPC, while nodes are killed and started again: each request happens
+// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, by HTTP and by gRPC, while nodes are killed, or told to end, and started again: each request happens
 // once, with what follows from it and with chains through several stores, and readers find all money at any time.
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestSeveralStores(t *testing.T) {
 	goesOn(100)
 	for k := range *storeKills {
 		i := k % nodes
-		w.end(i, syscall.SIGKILL)
+		w.end(i, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[k%2])
 		goesOn(100)
 		w.start(i, "")
 		w.well()
