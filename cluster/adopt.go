@@ -68,7 +68,7 @@ func (n *node) seed(disk *driver.Disk, alone store.Engine) error {
 	case !fresh || !formed:
 		return nil
 	case alone == nil:
-		for id := range max(1, n.c.Stores) {
+		for id := range n.c.NewStores() {
 			if err := disk.Seed(replica.Group(id), nil); err != nil {
 				return err
 			}

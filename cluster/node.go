@@ -169,7 +169,7 @@ func (n *node) openPlacement() (err error) {
 		Logger: n.log, Fatal: n.fail, LookEvery: lookEvery,
 	}
 	if n.id.Node == firstNode {
-		cfg.Form = &placement.Form{Program: n.c.Package.Name, Stores: max(1, n.c.Stores), Partitions: int(event.Partitions), Replicas: 3,
+		cfg.Form = &placement.Form{Program: n.c.Package.Name, Stores: n.c.NewStores(), Partitions: int(event.Partitions), Replicas: 3,
 			First: placement.Member{Name: cmp.Or(n.id.Name, placement.NameOf(n.id.Node)), Address: n.c.Address()}}
 	}
 	n.placement, err = raftnode.Open(cfg)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -35,20 +36,25 @@ Dev runs N nodes of a cluster on this machine, each a process of its own with a 
 DIR. Node i, from 0 on, serves clients at PORT+i; with --grpc by gRPC, too. What they write comes in one log, each line with
 the node in front. Ctrl-C ends all. A second run goes on with what is in DIR. To see what a
 cluster survives, kill one of the processes; "aeond status" tells their ids, and dev starts no
-process again by itself. With --stores a new cluster divides its actors among so many stores, each led
-by a node. With --adopt a new cluster begins with the actors in OLD, the directory of a
-program that ran alone.
+process again by itself. A new cluster divides its actors among 8 stores, each led by a node, or as
+many as --stores says. With --adopt a new cluster begins with the actors in OLD, the directory of a
+program that ran alone, in one store.
 
 	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			nodes := fs.Int("nodes", 3, "how many nodes, a `NUMBER`")
-			stores := fs.Int("stores", 1, "among how many stores a new cluster divides its actors, a `NUMBER`")
+			stores := fs.Int("stores", 0, fmt.Sprintf("among how many stores a new cluster divides its actors, a `NUMBER`; %d if not given", settings.StoresUsual))
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
 			dir := fs.String("data", "", "the directory `DIR`, with one below for each node")
 			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
 			grpc := fs.Bool("grpc", false, "take calls by gRPC, too; PROGRAM is sources")
 			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, which stays as it is")
-			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *stores, *app, *dir, *listen, *grpc, *adopt) })
+			return cli.NoArguments(func(env *cli.Env) error {
+				if *stores == 0 && !cmdline.Given(fs, "stores") {
+					*stores = (&settings.Cluster{Adopt: *adopt}).NewStores()
+				}
+				return dev(env, *nodes, *stores, *app, *dir, *listen, *grpc, *adopt)
+			})
 		},
 	}
 }
