@@ -97,7 +97,7 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	if err := n.notLost(); err != nil {
 		return err
 	}
-	if n.spans, err = n.c.Spans.Begin(n.id.Node, fmt.Sprintf("%s-%d", n.id.Cluster, n.id.Node)); err != nil {
+	if n.spans, err = n.c.Spans.Begin(n.id.Node, fmt.Sprintf("%s-%d", n.id.Cluster, n.id.Node), ""); err != nil {
 		return err
 	}
 	if err := n.c.Snapshots.Open(n.id.Node); err != nil {

@@ -42,7 +42,7 @@ func tryAdopting(dir, listen, own, adopt string) *trial { return try(dir, listen
 
 // try starts a node that may begin a cluster.
 func try(dir, listen, own, adopt string, create bool) *trial {
-	return tryWith(dir, listen, settings.Cluster{Listen: own, Adopt: adopt}, create)
+	return tryWith(dir, listen, settings.Cluster{Listen: own, Adopt: adopt, Stores: 1}, create)
 }
 
 func tryWith(dir, listen string, cluster settings.Cluster, create bool) *trial {

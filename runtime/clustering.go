@@ -71,13 +71,18 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 	if n := c.State.MemoryMax; n > 0 {
 		cfg.MemoryMax = n - n/cacheShare
 	}
-	header, err := history.Header(trace.Header{Program: c.Package.Name, Seed: c.Seed, Node: node}, l.Store)
+	h, cluster := trace.Header{Program: c.Package.Name, Seed: c.Seed, Node: node}, ""
+	if among != nil {
+		cluster = among.Cluster
+		h.Cluster, h.Stores, h.Number = cluster, among.Stores, among.Store
+	}
+	header, err := history.Header(h, l.Store)
 	if err == nil {
 		if err := l.trace.openStart(c.Trace, header); err != nil {
 			c.Log.Error("this node leads a store without a trace of it", "store", header.Store, "error", err) // it is there to serve
 		}
 		var failed error
-		if l.spans, failed = c.Spans.Begin(node, header.Store); failed != nil {
+		if l.spans, failed = c.Spans.Begin(node, header.Store, cluster); failed != nil {
 			c.Log.Error("this node leads a store without spans of it", "store", header.Store, "error", failed)
 		}
 		cfg.Spans = l.spans

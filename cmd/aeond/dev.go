@@ -35,8 +35,8 @@ Dev runs N nodes of a cluster on this machine, each a process of its own with a 
 DIR. Node i, from 0 on, serves clients at PORT+i; with --grpc by gRPC, too. What they write comes in one log, each line with
 the node in front. Ctrl-C ends all. A second run goes on with what is in DIR. To see what a
 cluster survives, kill one of the processes; "aeond status" tells their ids, and dev starts no
-process again by itself. With --stores a new cluster divides its actors among so many stores, each led
-by a node. With --adopt a new cluster begins with the actors in OLD, the directory of a
+process again by itself. A new cluster divides its actors among 8 stores, each led by a node, or as
+many as --stores says. With --adopt a new cluster begins with the actors in OLD, the directory of a
 program that ran alone, or a snapshot of a cluster that was restored.
 
 	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080`,

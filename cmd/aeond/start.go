@@ -29,10 +29,10 @@ With --spans what events do and wait for goes to a collector of OpenTelemetry, o
 (docs/spans.md).
 
 With --cluster-listen it is a node of a cluster, which keeps the actors on several machines
-(docs/cluster.md): with --create a new directory begins a cluster; with --join it joins one. With --stores N a new
-cluster divides its actors among N stores, each led by a node. With --adopt OLD the
-cluster begins with the actors in OLD, the directory of a program that ran alone, or a snapshot of
-a cluster that "aeond restore" has brought back.
+(docs/cluster.md): with --create a new directory begins a cluster; with --join it joins one. A new cluster
+divides its actors among 8 stores, each led by a node, or among N with --stores N. With --adopt OLD the
+cluster begins with the actors in OLD, the directory of a program that ran alone, or a snapshot of a
+cluster that "aeond restore" has brought back, in as many stores as that had.
 
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.

@@ -23,6 +23,13 @@ type Config struct {
 	Number    func() uint64 // of attempts: it returns no number twice, in any start
 	Workers   *sched.Workers
 	Scheduler *sched.Scheduler
+	Ticks     Ticks
+}
+
+// Ticks is the clock of a store that is traced. The messages of the commit carry it from store to store.
+type Ticks interface {
+	Time() int64 // 0: it is not traced
+	Heard(tick int64)
 }
 
 // Local is the system of the store.
@@ -287,6 +294,7 @@ func (s *Store) order(m *Message) {
 // commit takes a message between the machines. Caller holds mu.
 func (s *Store) commit(from event.StoreID, m *Message) {
 	c := m.Commit
+	s.cfg.Ticks.Heard(m.Tick)
 	out := s.noEffects()
 	switch c.Kind {
 	case commit.Prepare:
@@ -318,7 +326,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 		t, p := s.tries[f.Name], s.parts[f.Name]
 		switch f.Act {
 		case commit.Send:
-			m := &Message{Kind: Commit, Commit: f.Message}
+			m := &Message{Kind: Commit, Commit: f.Message, Tick: s.cfg.Ticks.Time()}
 			if p != nil {
 				m.Claim = p.claim
 			}

@@ -18,7 +18,7 @@ import (
 // is its length and then its elements. So there is one form of each message, and what is read is what was written: anything else is refused.
 //
 // Nothing here is kept in a store: stores that talk to each other have to be of one version, or the newer one has to write the older form.
-const wireVersion = 2
+const wireVersion = 3
 
 // set is a set of fields. Each struct has its own bits.
 type set uint32
@@ -39,6 +39,7 @@ const (
 	inMessageClaim
 	inMessageQuestion
 	inMessagePlace
+	inMessageTick
 )
 
 // messages has the fields of each kind.
@@ -49,7 +50,7 @@ var messages = [...]set{
 	Taken:    inMessageName,
 	Called:   inMessageName | inMessageCall,
 	Returned: inMessageName | inMessageReply,
-	Commit:   inMessageCommit | inMessageClaim,
+	Commit:   inMessageCommit | inMessageClaim | inMessageTick,
 	Ask:      inMessageNumber | inMessageQuestion,
 	Answer:   inMessageNumber | inMessageQuestion,
 	Let:      inMessageYes | inMessageNumber,
@@ -71,7 +72,7 @@ func (m *Message) has() set {
 	return in(inMessageYes, m.Yes) | in(inMessageName, m.Name != commit.Name{}) | in(inMessageHome, m.Home != 0) | in(inMessageMethod, m.Method != "") |
 		in(inMessageNumber, m.Number != 0) | in(inMessagePlace, m.Place != 0) | in(inMessageChain, m.Chain != event.Chain{}) | in(inMessageParts, len(m.Parts) > 0) | in(inMessageWanted, len(m.Wanted) > 0) |
 		in(inMessageCall, m.Call != nil) | in(inMessageReply, m.Reply != nil) | in(inMessageCommit, m.Commit != commit.Message{}) |
-		in(inMessageClaim, claims(m.Claim) != nil) | in(inMessageQuestion, m.Question != nil)
+		in(inMessageClaim, claims(m.Claim) != nil) | in(inMessageQuestion, m.Question != nil) | in(inMessageTick, m.Tick != 0)
 }
 
 // Append appends the form of m on the wire.
@@ -131,6 +132,9 @@ func (m *Message) Append(b []byte) []byte {
 	}
 	if f&inMessagePlace != 0 {
 		e.Uint(m.Place)
+	}
+	if f&inMessageTick != 0 {
+		e.Int(m.Tick)
 	}
 	return e.Data()
 }
@@ -208,6 +212,9 @@ func (m *Message) get(d *codec.Decoder) {
 	}
 	if f&inMessagePlace != 0 {
 		m.Place = d.Uint()
+	}
+	if f&inMessageTick != 0 {
+		m.Tick = d.Int()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // Fields of a Call that it may lack.
@@ -12,10 +13,11 @@ const (
 	inCallLines
 	inCallGrown
 	inCallVotes
+	inCallSpan
 )
 
 func (c *Call) put(e *codec.Encoder) {
-	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes)
+	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes) | in(inCallSpan, c.Span != nil)
 	e.Uint(uint64(f))
 	putActor(e, c.Target)
 	e.String(c.Method)
@@ -27,10 +29,16 @@ func (c *Call) put(e *codec.Encoder) {
 	if f&inCallGrown != 0 {
 		putWanted(e, c.Grown)
 	}
+	if f&inCallSpan != 0 {
+		e.Blob(c.Span.Trace[:])
+		e.Blob(c.Span.Parent[:])
+		e.Uint(c.Span.Child)
+		e.String(c.Span.State)
+	}
 }
 
 func getCall(d *codec.Decoder) *Call {
-	f := set(d.Enum(uint64(inCallVotes) << 1))
+	f := set(d.Enum(uint64(inCallSpan) << 1))
 	c := &Call{Strict: f&inCallStrict != 0, Votes: f&inCallVotes != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
 	if f&inCallLines != 0 {
 		c.Lines = list(d, getLine)
@@ -40,7 +48,20 @@ func getCall(d *codec.Decoder) *Call {
 		c.Grown = getWanted(d)
 		given(d, c.Grown != nil, "actor that was taken")
 	}
+	if f&inCallSpan != 0 {
+		c.Span = &span.Place{}
+		getID(d, c.Span.Trace[:])
+		getID(d, c.Span.Parent[:])
+		c.Span.Child, c.Span.State = d.Uint(), d.String()
+	}
 	return c
+}
+
+// getID reads an id of a span, or of a trace.
+func getID(d *codec.Decoder, to []byte) {
+	if b := d.Blob(); copy(to, b) < len(to) || len(b) > len(to) {
+		d.Fail("an id of a span of %d bytes, not %d,", len(b), len(to))
+	}
 }
 
 func putRun(e *codec.Encoder, r Run) {
@@ -48,10 +69,11 @@ func putRun(e *codec.Encoder, r Run) {
 	e.Int(r.Fuel)
 	e.Uint(r.Random)
 	e.Int(r.Now)
+	e.Int(r.Reached)
 }
 
 func getRun(d *codec.Decoder) Run {
-	return Run{Depth: getInt(d), Fuel: d.Int(), Random: d.Uint(), Now: d.Int()}
+	return Run{Depth: getInt(d), Fuel: d.Int(), Random: d.Uint(), Now: d.Int(), Reached: d.Int()}
 }
 
 // Fields of a Reply, of which it may lack each. Those of most replies come first, so that their set takes one byte.
@@ -156,16 +178,17 @@ const (
 	inLineObject
 	inLineMethod
 	inLineArgs
+	inLineNumber
 )
 
 var lines = [lineForms]set{
 	printed:  inLineText | inLineIssuer,
 	logged:   inLineText | inLineIssuer,
-	callback: inLineIssuer | inLineObject | inLineMethod | inLineArgs,
+	callback: inLineIssuer | inLineObject | inLineMethod | inLineArgs | inLineNumber,
 }
 
 func (l *Line) has() set {
-	return in(inLineText, l.Text != "") | in(inLineIssuer, !l.Issuer.IsNull()) | in(inLineObject, l.Object != 0) | in(inLineMethod, l.Method != "") | in(inLineArgs, len(l.Args) > 0)
+	return in(inLineText, l.Text != "") | in(inLineIssuer, !l.Issuer.IsNull()) | in(inLineObject, l.Object != 0) | in(inLineMethod, l.Method != "") | in(inLineArgs, len(l.Args) > 0) | in(inLineNumber, l.Number != 0)
 }
 
 func putLines(e *codec.Encoder, l []Line) {
@@ -196,6 +219,7 @@ func (l *Line) put(e *codec.Encoder) {
 	putNumber(e, l.Object)
 	e.String(l.Method)
 	e.Blob(l.Args)
+	e.Int(int64(l.Number))
 }
 
 func getLine(d *codec.Decoder) (l Line) {
@@ -205,7 +229,7 @@ func getLine(d *codec.Decoder) (l Line) {
 		l.Text = d.String()
 		return l
 	}
-	l.Object, l.Method, l.Args = getNumber(d), d.String(), d.Blob()
+	l.Object, l.Method, l.Args, l.Number = getNumber(d), d.String(), d.Blob(), getInt(d)
 	given(d, l.Object != 0, "client object")
 	return l
 }
@@ -234,10 +258,11 @@ const (
 	inQuestionFirst
 	inQuestionEnd
 	inQuestionObject
+	inQuestionEvent
 )
 
 var questions = [...]set{
-	askLines:  inQuestionLines | inQuestionNumber,
+	askLines:  inQuestionLines | inQuestionNumber | inQuestionEvent,
 	askKept:   inQuestionKept,
 	askName:   inQuestionClass | inQuestionName,
 	askActor:  inQuestionActor,
@@ -249,7 +274,7 @@ var questions = [...]set{
 func (q *Question) has() set {
 	return in(inQuestionLines, len(q.Lines) > 0) | in(inQuestionNumber, q.Number != 0) | in(inQuestionKept, !q.Kept.IsNull()) | in(inQuestionClass, q.Class != "") |
 		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull()) |
-		in(inQuestionEnd, q.End != nil) | in(inQuestionObject, q.Object != 0)
+		in(inQuestionEnd, q.End != nil) | in(inQuestionObject, q.Object != 0) | in(inQuestionEvent, q.Event != event.EventID{})
 }
 
 func (q *Question) put(e *codec.Encoder, kind Kind) {
@@ -292,6 +317,9 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	}
 	if f&inQuestionObject != 0 {
 		putNumber(e, q.Object)
+	}
+	if f&inQuestionEvent != 0 {
+		putEvent(e, q.Event)
 	}
 }
 
@@ -347,6 +375,9 @@ func getQuestion(d *codec.Decoder, kind Kind) *Question {
 	}
 	if f&inQuestionObject != 0 {
 		q.Object = getNumber(d)
+	}
+	if f&inQuestionEvent != 0 {
+		q.Event = getEvent(d)
 	}
 	given(d, kind != Ask || q.form() == form, "field of a question")
 	return q

@@ -20,14 +20,10 @@ type Wide struct {
 // IsPart reports whether code runs here for an event of another store.
 func (r *Run) IsPart() bool { return r.Wide != nil && r.Wide.Part != nil }
 
-// partIndex is where the numbers of sub-events begin that an event issues in another store than its home, among all that it gives rise to: they are
-// 1 << 36 apart.
-const partIndex = 36
-
 // IndexBase returns where the numbers of the sub-events begin that the event issues here.
 func (r *Run) IndexBase() int {
 	if r.IsPart() {
-		return (int(r.sys.Across.ID()) + 1) << partIndex
+		return (int(r.sys.Across.ID()) + 1) * event.PartIndex
 	}
 	return 0
 }
@@ -36,14 +32,25 @@ func (r *Run) IndexBase() int {
 func (r *Run) ServePart(c *across.Call) *across.Reply {
 	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}
 	cx.log.Edges = cx
+	do := cx.body
+	if r.Root.spanned {
+		cx.Record(r.Root.spans.Beside())
+		do = cx.bodyRecorded
+	}
 	r.Wide.Strict = c.Strict
-	reply, root := cx.reply(c, cx.body), &r.Root
+	reply, root := cx.reply(c, do), &r.Root
 	root.log.Absorb(&cx.log)
 	root.Ops = append(root.Ops, cx.Ops...)
 	root.MaxPos = max(root.MaxPos, cx.MaxPos)
 	reply.Goes = root.GoesOn()
 	reply.Wrote = len(root.log.Entries()) > 0 || len(root.Ops) > 0 || r.ChangesOwnership() || len(r.Fresh) > 0
 	return reply
+}
+
+// bodyRecorded is body for a call of another store that is recorded.
+func (cx *Activation) bodyRecorded(h *order.Handle, m *Method, args order.Args) Outcome {
+	cx.called(h, m, false)
+	return cx.body(h, m, args)
 }
 
 // failedElsewhere unwinds a branch whose call in another store has ended the event.
@@ -105,6 +112,9 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	c := &across.Call{Target: target, Method: s.PathOf(m), Run: cx.moving(), Strict: w.Strict}
 	if args != nil {
 		c.Args = codec.AppendArgs(nil, new(codec.Encoder), args)
+	}
+	if cx.spanned {
+		c.Span = cx.spans.Elsewhere()
 	}
 	var r *across.Reply
 	if w.Part != nil {
@@ -174,7 +184,11 @@ func (cx *Activation) missing(target event.ActorID, m *Method) {
 
 // moving returns what moves with the thread of control to another activation; move takes it back.
 func (cx *Activation) moving() across.Run {
-	return across.Run{Depth: len(cx.frames) + cx.depth, Fuel: cx.fuel + cx.tank, Random: cx.random, Now: cx.Run.now}
+	r := across.Run{Depth: len(cx.frames) + cx.depth, Fuel: cx.fuel + cx.tank, Random: cx.random, Now: cx.Run.now}
+	if t := cx.Run.Traced; t != nil {
+		r.Reached = cx.Run.sys.Tracer.Reached(t)
+	}
+	return r
 }
 
 func (cx *Activation) move(r across.Run) {
@@ -182,6 +196,9 @@ func (cx *Activation) move(r across.Run) {
 	cx.random = r.Random
 	if r.Now != 0 {
 		cx.Run.now = r.Now
+	}
+	if t := cx.Run.Traced; t != nil {
+		cx.Run.sys.Tracer.Arrived(t, r.Reached)
 	}
 }
 
@@ -250,6 +267,14 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 	if m == &methodReach {
 		do = func(*order.Handle, *Method, order.Args) Outcome { return cx.found(args.(*reachArgs)) }
 	}
+	if cx.spanned && c.Span != nil {
+		from, serve := cx.spans.Serve(c.Span), do
+		do = func(h *order.Handle, m *Method, args order.Args) Outcome {
+			out := serve(h, m, args)
+			cx.spans.Served(from, cx.Run.sys.nanos(), out.Kind == Aborted)
+			return out
+		}
+	}
 	switch out := do(h, m, args); out.Kind {
 	case Ended:
 		if h == nil {
@@ -290,7 +315,7 @@ func (cx *Activation) takeLines() (list []across.Line) {
 				kept = append(kept, *o)
 				continue
 			}
-			list = append(list, o.Line())
+			list = append(list, o.Line(0))
 		default:
 			kept = append(kept, *o)
 		}
@@ -316,7 +341,7 @@ func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
 	}
 }
 
-// Line returns a callback as other stores get it.
-func (o *Op) Line() across.Line {
-	return across.Line{Object: o.Object.Stored(), Method: o.Call.Path(), Args: codec.AppendArgs(nil, new(codec.Encoder), o.Args), Issuer: o.Issuer.ID}
+// Line returns a callback as other stores get it; number is its number among those of its event, 0 if that is not known.
+func (o *Op) Line(number int) across.Line {
+	return across.Line{Number: number, Object: o.Object.Stored(), Method: o.Call.Path(), Args: codec.AppendArgs(nil, new(codec.Encoder), o.Args), Issuer: o.Issuer.ID}
 }

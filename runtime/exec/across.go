@@ -20,6 +20,8 @@ import (
 
 // Across says which of several stores a system has.
 type Across struct {
+	Cluster string // the id of all stores together
+	Stores  int    // how many there are
 	Store   event.StoreID
 	Of      func(event.PartitionID) event.StoreID // the store of a partition
 	Network across.Network
@@ -53,8 +55,9 @@ func (s *System) openAcross(cfg *Across) {
 		}
 	}
 	s.doubts = s.partitions[0]
+	s.tracer.Among()
 	s.across = across.Open(across.Config{Store: cfg.Store, Stores: s.stores, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
-		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler})
+		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler, Ticks: s.tracer})
 	s.host.Join(s.across)
 	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readCallback
 }
@@ -81,6 +84,8 @@ func (s *System) together() []*System {
 // Abandon ends what a system among several waits for of the others, after its store has failed: nothing that it does happens any more. The
 // caller closes it.
 func (s *System) Abandon() {
+	// Invariant: nothing is appended any more. What is prepared stays in doubt; to drop it would take back what the home may commit.
+	assert.That(s.durable.Store.Err() != nil, "exec: a store among several is left, and has not failed")
 	s.abroad.Lock()
 	s.abroad.over = true
 	s.live.Add(-s.abroad.undone)
@@ -122,6 +127,7 @@ func (ev *Event) vote(here bool, there across.Wrote) *across.Verdict {
 	w := ev.Wide
 	ev.verdict = w.Try.End(here, there)
 	w.Strict = w.Strict || ev.verdict == nil
+	ev.TraceVerdict(ev.verdict)
 	return ev.verdict
 }
 

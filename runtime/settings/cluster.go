@@ -28,8 +28,8 @@ type Cluster struct {
 // StoresMax is how many stores a cluster has at most: each is led by one node, and more than a few for each only cost.
 const StoresMax = 64
 
-// StoresDefault is how many a new cluster has that was not told otherwise.
-const StoresDefault = 1
+// StoresDefault is how many stores a new cluster has that was not told otherwise: their number stays, and a cluster may grow to as many nodes.
+const StoresDefault = 8
 
 // clusterNames are the names that Cluster.Flags declares.
 var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name", "adopt", "stores"}
@@ -53,19 +53,15 @@ func (c *Cluster) Address() string { return cmp.Or(c.Advertise, c.Listen) }
 
 func (c *Cluster) values() []string {
 	stores := ""
-	if c.saysStores() {
+	if c.namesStores() {
 		stores = strconv.Itoa(c.Stores)
 	}
 	return []string{c.Listen, c.Advertise, c.Join, c.Name, c.Adopt, stores}
 }
 
-// saysStores reports whether the number of stores was given.
-func (c *Cluster) saysStores() bool {
-	given := c.Stores != 0
-	if c.flags != nil {
-		c.flags.Visit(func(f *flag.Flag) { given = given || f.Name == "stores" })
-	}
-	return given
+// namesStores reports whether the user says how many stores there are to be.
+func (c *Cluster) namesStores() bool {
+	return c.Stores != 0 || c.flags != nil && cmdline.Given(c.flags, "stores")
 }
 
 // Check returns what is wrong with the flags that were parsed. Its error is one of usage.
@@ -106,9 +102,9 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		return errors.New("--join: the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does") // which is a secret
 	case c.Join != "" && c.Adopt != "":
 		return errors.New("--adopt begins a cluster, and --join joins one that has its actors: leave one of them out")
-	case c.saysStores() && (c.Stores < 1 || c.Stores > StoresMax):
+	case c.namesStores() && (c.Stores < 1 || c.Stores > StoresMax):
 		return fmt.Errorf("--stores: a cluster has 1 to %d stores, not %d", StoresMax, c.Stores)
-	case c.saysStores() && c.Join != "":
+	case c.namesStores() && c.Join != "":
 		return errors.New("--stores is about a new cluster, and --join joins one that has its stores: leave it out")
 	case c.Adopt != "" && (Within(c.Adopt, s.Dir) || Within(s.Dir, c.Adopt)):
 		return fmt.Errorf("--adopt: %s and the directory of the node, %s, must be beside each other; name a new one with --data", c.Adopt, s.Dir)

@@ -131,6 +131,14 @@ func TestSeveralStores(t *testing.T) {
 		t.Error(wrong)
 	}
 	listStores(t, w, 4)
+	for i := range nodes {
+		w.callInTrace(i, i+1, http.MethodPost, path(i)+"give", fmt.Sprintf(`{"from":%q,"to":%q,"k":1}`, purse(i), purse(i+1)))
+	}
+	for i := range nodes {
+		w.end(i, syscall.SIGTERM)
+	}
+	w.checkTraces()
+	w.checkGives()
 	t.Logf("%d nodes killed, ended or relieved: %d transfers, %d audits, %d requests sent again; the longest took %v", *storeKills, c.added.Load(), audits.Load(), c.again.Load(), c.longest)
 }
 

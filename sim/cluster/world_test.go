@@ -130,10 +130,8 @@ func (w *world) data(i int) string { return filepath.Join(w.dir, "node"+strconv.
 // start starts a node. What its process writes is in the log.
 func (w *world) start(i int, join string) {
 	w.t.Helper()
-	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i]}
-	if w.stores == 1 { // what parts of events do is not recorded
-		args = append(args, "--trace", w.traces(i), "--spans", w.spans(i), "--spans-sample", "0")
-	}
+	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i],
+		"--trace", w.traces(i), "--trace-states", "--spans", w.spans(i), "--spans-sample", "0"}
 	args = append(args, w.more...)
 	if _, err := os.Stat(w.data(i)); err != nil && join == "" {
 		args = append(args, "--create", "--stores", strconv.Itoa(w.stores))
