@@ -136,6 +136,9 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	if err == nil && ranAlone(c, dir) {
 		return nil, nil, fmt.Errorf("%s is the directory of a program that ran alone: a node begins in a new directory; name that with --data, and begin the cluster with what is there by --adopt %s", dir, dir)
 	}
+	if c.State.Snapshots != "" && c.Cluster.Stores == 0 && c.NewStores() > 1 {
+		return nil, nil, fmt.Errorf("--snapshots: a snapshot is of one store, and the new cluster would have %d, whose snapshots are not of one moment: say with --stores how many it is to have; of --stores 1 a snapshot has all actors", c.NewStores())
+	}
 	id, err = identity.Form(dir, c.Name)
 	return id, nil, err
 }
