@@ -21,19 +21,33 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/bench/load"
+	"github.com/aeon-lang/aeon/bench/remote"
+	"github.com/aeon-lang/aeon/bench/server"
 )
 
 func main() {
+	if is, err := server.IsPart(parts); is {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	o := options{}
 	flag.StringVar(&o.run, "run", "", "measure only the rows whose title contains this")
 	flag.StringVar(&o.system, "system", "", "measure only the systems whose name contains this")
 	flag.BoolVar(&o.quick, "quick", false, "short rounds and little data: everything works, the figures mean little")
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds per row; the median counts")
 	dir := flag.String("dir", "", "make the data directories below this one; all of it is removed at the end")
+	delay := flag.Duration("delay", 0, "delay each message of a session between two nodes, as a network does")
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
+	if *delay > 0 {
+		os.Setenv(remote.DelayVariable, delay.String()) // for the other nodes, too
+	}
 	p, err := newPlace(*dir, true, o.quick)
 	if err == nil {
+		p.profile = *profile
 		interrupted := make(chan os.Signal, 1)
 		signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 		go func() {

@@ -1,10 +1,25 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
+	"github.com/aeon-lang/aeon/bench/server"
 	"github.com/aeon-lang/aeon/internal/generated"
 )
+
+// TestMain is also the other node of rows over two.
+func TestMain(m *testing.M) {
+	if is, err := server.IsPart(parts); is {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
 
 // The program that is measured must be what aeonc makes of its source today.
 func TestAppIsGenerated(t *testing.T) {

@@ -15,8 +15,9 @@ import (
 // one directory, so on one disk.
 type place struct {
 	dir     string
-	servers bool // servers that are installed are started; without, rows do without them
-	quick   bool // little data: that everything works, not how fast it is
+	servers bool   // servers that are installed are started; without, rows do without them
+	profile string // where parts of this program write CPU profiles, with something behind it; empty: nowhere
+	quick   bool   // little data: that everything works, not how fast it is
 
 	made int
 

@@ -23,7 +23,7 @@ type row struct {
 
 // rows are all comparisons, those in memory first.
 func rows() []row {
-	return slices.Concat(memoryRows(), doorRows(), durableRows(), replicatedRows(), workflowRows(), largeRows())
+	return slices.Concat(memoryRows(), doorRows(), durableRows(), replicatedRows(), workflowRows(), largeRows(), remoteRows())
 }
 
 func memoryRows() []row {

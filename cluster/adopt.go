@@ -1,20 +1,30 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// openAlone opens the directory of a program that ran alone, with whose actors the cluster is to begin; nil: it begins with none, or has begun.
-func openAlone(c *aeonrt.ClusterConfig) (store.Engine, error) {
+// adopted is what a cluster begins with: the directory of a program that ran alone, or those of the stores of a cluster.
+type adopted struct {
+	list []store.Engine
+}
+
+// openAdopted opens what a cluster is to begin with; nil: it begins with nothing, or has begun. It determines how many stores the cluster has.
+func openAdopted(c *aeonrt.ClusterConfig) (*adopted, error) {
 	if c.Adopt == "" {
+		c.Stores = cmp.Or(c.Stores, settings.StoresDefault)
 		return nil, nil
 	}
 	id, err := identity.Load(c.State.Dir)
@@ -31,16 +41,53 @@ func openAlone(c *aeonrt.ClusterConfig) (store.Engine, error) {
 	if _, err := identity.Load(c.Adopt); !errors.Is(err, identity.ErrNone) {
 		return nil, fmt.Errorf("--adopt: %s is the directory of a node of a cluster, and not of a program that ran alone", c.Adopt)
 	}
+	dirs := []string{c.Adopt}
+	switch stores, err := archive.Stores(c.Adopt); {
+	case err != nil:
+		return nil, fmt.Errorf("--adopt: %w", err)
+	case stores == 0:
+		c.Stores = cmp.Or(c.Stores, settings.StoresDefault)
+	case c.Stores != 0 && c.Stores != stores:
+		return nil, fmt.Errorf("--adopt: %s has %d stores, and a cluster keeps the number that it began with: leave --stores out", c.Adopt, stores)
+	default:
+		c.Stores, dirs = stores, nil
+		for i := range stores {
+			dirs = append(dirs, archive.StoreDir(c.Adopt, i))
+		}
+	}
+	a := &adopted{}
 	o := c.StateOptions()
 	o.MustExist = true
-	e, err := c.OpenEngine(c.Adopt, o)
-	if err != nil {
-		return nil, fmt.Errorf("--adopt: %w", err)
+	for _, dir := range dirs {
+		e, err := c.OpenEngine(dir, o)
+		if err == nil {
+			a.list = append(a.list, e)
+			err = store.RequireFormat(e, dir)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("--adopt: %w", err), a.close())
+		}
 	}
-	if err := store.RequireFormat(e, c.Adopt); err != nil {
-		return nil, errors.Join(fmt.Errorf("--adopt: %w", err), e.Close())
+	return a, nil
+}
+
+// close closes the directories. A nil *adopted has none.
+func (a *adopted) close() (err error) {
+	if a == nil {
+		return nil
 	}
-	return e, nil
+	for _, e := range a.list {
+		err = errors.Join(err, e.Close())
+	}
+	return err
+}
+
+// rows returns what a store of the cluster begins with.
+func (a *adopted) rows(id event.StoreID, stores int, counted func(rows int)) archive.RowSource {
+	if len(a.list) == stores {
+		return archive.RowsOf(a.list[id], counted)
+	}
+	return archive.Divided(a.list[0], id, placement.FirstStore(stores), counted)
 }
 
 // ranAlone reports whether a directory is one of this program, which has run there alone.
@@ -60,32 +107,39 @@ func ranAlone(c *aeonrt.ClusterConfig, dir string) bool {
 // rowsTold is how many rows are copied from one line of the log to the next.
 const rowsTold = 1_000_000
 
-// seed gives the stores of a cluster that begins what is in alone, which may be nil: then it gives it nothing. An earlier start may have begun to.
-func (n *node) seed(disk *driver.Disk, alone store.Engine) error {
+// seed gives the stores of a cluster that begins what it is to begin with, which may be nil: then it gives them nothing. An earlier start may have
+// begun to.
+func (n *node) seed(disk *driver.Disk, a *adopted) error {
 	switch fresh, formed, err := n.id.Fresh(); {
 	case err != nil:
 		return err
 	case !fresh || !formed:
 		return nil
-	case alone == nil:
-		for id := range max(1, n.c.Stores) {
+	}
+	total := 0
+	for i := range n.c.Stores {
+		id := event.StoreID(i)
+		if a == nil {
 			if err := disk.Seed(replica.Group(id), nil); err != nil {
 				return err
 			}
+			continue
 		}
-		return nil
-	}
-	copied := 0
-	rows := archive.RowsOf(alone, func(rows int) {
-		if copied = rows; copied%rowsTold == 0 {
-			n.log.Info("rows are copied", "from", n.c.Adopt, "rows", copied)
+		copied := 0
+		rows := a.rows(id, n.c.Stores, func(rows int) {
+			if copied = rows; copied%rowsTold == 0 {
+				n.log.Info("rows are copied", "from", n.c.Adopt, "store", id, "rows", copied)
+			}
+		})
+		of := store.Identity{Store: store.NewStoreID(), Program: n.c.Package.Name}
+		err := disk.Seed(replica.Group(id), func(e store.Engine) error { return archive.Restore(e, of, id, rows) })
+		if err != nil {
+			return fmt.Errorf("--adopt: %w", store.In(n.c.Adopt, err))
 		}
-	})
-	id := store.Identity{Store: store.NewStoreID(), Program: n.c.Package.Name}
-	err := disk.Seed(replica.Group(firstStore), func(e store.Engine) error { return archive.Restore(e, id, rows) })
-	if err != nil {
-		return fmt.Errorf("--adopt: %w", store.In(n.c.Adopt, err))
+		total += copied
 	}
-	n.log.Info("the cluster begins with what a program had that ran alone", "from", n.c.Adopt, "rows", copied)
+	if a != nil {
+		n.log.Info("the cluster begins with what there was", "from", n.c.Adopt, "stores", n.c.Stores, "rows", total)
+	}
 	return nil
 }

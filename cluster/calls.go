@@ -17,6 +17,7 @@ import (
 const (
 	callBrief    = 'b' // what the node is doing
 	callTransfer = 't' // give a store to another node
+	callSnapshot = 's' // do something for a snapshot of several stores
 )
 
 // brief is what a node tells of itself.
@@ -55,7 +56,7 @@ const (
 )
 
 // Call implements transport.Handler.
-func (h handler) Call(_ context.Context, _ event.NodeID, request []byte) ([]byte, error) {
+func (h handler) Call(ctx context.Context, _ event.NodeID, request []byte) ([]byte, error) {
 	n := h.n
 	if !n.isReady() || len(request) == 0 {
 		return nil, errStarting
@@ -69,6 +70,8 @@ func (h handler) Call(_ context.Context, _ event.NodeID, request []byte) ([]byte
 			return nil, err
 		}
 		return nil, n.driver.Transfer(replica.Group(t.Store), t.To)
+	case callSnapshot:
+		return n.servePart(ctx, body)
 	}
 	return nil, fmt.Errorf("this node knows no call of the kind %q: it is of an older version", request[0])
 }

@@ -67,6 +67,7 @@ type node struct {
 	holders   holders
 	links     *link.Links // between stores
 	stores    stores
+	snapshots snapshotParts
 	disk      disk
 
 	servers []func(context.Context) error // each shuts one down
@@ -78,13 +79,13 @@ type node struct {
 	brief map[event.NodeID]heard // what other nodes have told last
 }
 
-// start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. alone is what a
+// start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. adopted is what a
 // cluster that begins has at first; it may be nil. fail is called once if the node must end.
-func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, alone store.Engine, fail func(error)) (*node, error) {
+func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, adopted *adopted, fail func(error)) (*node, error) {
 	n := &node{c: c, grpc: g, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
-	if err := n.open(own, alone); err != nil {
+	if err := n.open(own, adopted); err != nil {
 		n.close(context.Background())
 		return nil, err
 	}
@@ -92,11 +93,11 @@ func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.List
 }
 
 // open opens the parts of the node, and connects them.
-func (n *node) open(own net.Listener, alone store.Engine) (err error) {
+func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	if err := n.notLost(); err != nil {
 		return err
 	}
-	if n.spans, err = n.c.Spans.Begin(n.id.Node, fmt.Sprintf("%s-%d", n.id.Cluster, n.id.Node)); err != nil {
+	if n.spans, err = n.c.Spans.Begin(n.id.Node, fmt.Sprintf("%s-%d", n.id.Cluster, n.id.Node), ""); err != nil {
 		return err
 	}
 	if err := n.c.Snapshots.Open(n.id.Node); err != nil {
@@ -114,7 +115,7 @@ func (n *node) open(own net.Listener, alone store.Engine) (err error) {
 		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Clock: n.clock, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
-	if err := n.openDriver(alone); err != nil {
+	if err := n.openDriver(adopted); err != nil {
 		return err
 	}
 	// The log of the placement comes last: with it the identity counts as used, and a node that was used has all its logs.
@@ -132,11 +133,12 @@ func (n *node) open(own net.Listener, alone store.Engine) (err error) {
 	n.tasks.Go(n.keepStores)
 	n.tasks.Go(n.askOthers)
 	n.tasks.Go(n.tellAddress)
+	n.tasks.Go(n.takeSnapshots)
 	return nil
 }
 
 // openDriver opens the groups that this node takes part in, and what runs the system of the store.
-func (n *node) openDriver(alone store.Engine) (err error) {
+func (n *node) openDriver(adopted *adopted) (err error) {
 	c := n.c
 	if c.Listen.Audit != "" {
 		if n.holders.audited, err = audit.Open(c.Listen.Audit); err != nil {
@@ -144,7 +146,7 @@ func (n *node) openDriver(alone store.Engine) (err error) {
 		}
 	}
 	disk := driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()})
-	if err := n.seed(disk, alone); err != nil {
+	if err := n.seed(disk, adopted); err != nil {
 		return err
 	}
 	n.driver, err = driver.Open(driver.Config{
@@ -169,7 +171,7 @@ func (n *node) openPlacement() (err error) {
 		Logger: n.log, Fatal: n.fail, LookEvery: lookEvery,
 	}
 	if n.id.Node == firstNode {
-		cfg.Form = &placement.Form{Program: n.c.Package.Name, Stores: max(1, n.c.Stores), Partitions: int(event.Partitions), Replicas: 3,
+		cfg.Form = &placement.Form{Program: n.c.Package.Name, Stores: n.c.Stores, Partitions: int(event.Partitions), Replicas: 3,
 			First: placement.Member{Name: cmp.Or(n.id.Name, placement.NameOf(n.id.Node)), Address: n.c.Address()}}
 	}
 	n.placement, err = raftnode.Open(cfg)
@@ -247,7 +249,11 @@ func (n *node) serveOn(l net.Listener, by http.Handler) {
 
 // readiness implements front.Config.Ready.
 func (n *node) readiness() error {
-	for id := range n.placement.State().Stores {
+	stores := n.placement.State().Stores
+	if len(stores) == 0 {
+		return errNoStores
+	}
+	for id := range stores {
 		id := placement.StoreID(id)
 		if _, at, _ := n.holders.of(n, id).known(); at.Here == nil && at.Node == 0 {
 			return fmt.Errorf("no node runs the actors of store %d now, as far as this one knows", id)
@@ -392,3 +398,6 @@ func (h handler) Down(id event.NodeID) {
 }
 
 var errStarting = errors.New("the node is starting")
+
+// errNoStores is for a node that has begun, or joined, and has not heard of the placement yet.
+var errNoStores = errors.New("this node does not know the stores of its cluster yet")

@@ -72,6 +72,10 @@ func (n *node) serveOperator(w http.ResponseWriter, r *http.Request) {
 		of = []placement.StoreID{id}
 	}
 	stores := len(n.placement.State().Stores)
+	if stores == 0 {
+		httpdoor.Fail(w, &door.Refusal{Failure: door.Failure{Code: door.Closing, Happened: door.No, Later: true, Msg: errNoStores.Error()}})
+		return
+	}
 	if of == nil {
 		for id := range stores {
 			of = append(of, placement.StoreID(id))

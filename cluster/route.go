@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/aeon-lang/aeon/cluster/front"
 	"github.com/aeon-lang/aeon/placement"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -17,8 +18,8 @@ import (
 const callPath = "/v1/"
 
 // route returns the store that performs a request by HTTP: that of the actor which it calls, or of the client that it is about. One that names neither is
-// for the first store. From there any actor can be called, too, so a route saves messages and decides nothing but where the outcome of a request with a
-// key is kept.
+// about the program, and any store will do. From each any actor can be called, too, so a route saves messages and decides nothing but where the outcome of
+// a request with a key is kept.
 func (n *node) route(r *http.Request) placement.StoreID {
 	if r.URL.Path == httpdoor.ClientsPath {
 		return n.nearest()
@@ -28,7 +29,7 @@ func (n *node) route(r *http.Request) placement.StoreID {
 	key, _, _ := strings.Cut(rest, "/")
 	key, err := url.PathUnescape(key) // it may have a slash
 	if !is || !named || err != nil {
-		return firstStore
+		return n.nearest()
 	}
 	if callPath+class == httpdoor.ClientsPath {
 		return n.storeOfClient(key)
@@ -45,20 +46,25 @@ func (n *node) routeGRPC(path string, message []byte) placement.StoreID {
 		return firstStore
 	case n.class(service) != nil:
 		return n.storeOf(service, key)
-	case method == protocodec.BeginName:
+	case method == protocodec.BeginName, front.IsOwn(path):
 		return n.nearest()
 	}
 	return n.storeOfClient(key)
 }
 
-// nearest returns the store where a client begins: one that this node leads, if there is one, so that its stream does not pass another node.
-func (n *node) nearest() placement.StoreID {
+// nearest returns the store where a client begins, and which answers what any can: one that this node leads, if there is one, so that a stream does not pass
+// another node; else one that has a leader.
+func (n *node) nearest() (id placement.StoreID) {
+	led := false
 	for _, h := range n.holders.all() {
-		if h.here() != nil {
+		switch _, at, _ := h.known(); {
+		case at.Here != nil:
 			return placement.StoreID(h.group)
+		case at.Node != 0 && !led:
+			id, led = placement.StoreID(h.group), true
 		}
 	}
-	return firstStore
+	return id // the first store if none has a leader
 }
 
 // storeOfClient returns the store where a client has begun.

@@ -68,7 +68,7 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 	if err != nil {
 		return nil, nil, fmt.Errorf("--cluster-listen: %w", err)
 	}
-	alone, err := openAlone(c)
+	adopted, err := openAdopted(c)
 	_, none := identity.Load(c.State.Dir)
 	if err == nil && none != nil {
 		l, err = listen(c)
@@ -79,12 +79,10 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 		id, told, err = identify(c)
 	}
 	if err == nil {
-		n, err = start(c, g, id, own, told, alone, fail)
+		n, err = start(c, g, id, own, told, adopted, fail)
 	}
-	if alone != nil {
-		if closed := alone.Close(); err == nil && closed != nil {
-			c.Log.Warn("the directory of --adopt was not closed well", "error", closed)
-		}
+	if closed := adopted.close(); err == nil && closed != nil {
+		c.Log.Warn("the directory of --adopt was not closed well", "error", closed)
 	}
 	if err == nil && l == nil {
 		if l, err = listen(c); err != nil {

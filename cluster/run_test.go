@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"github.com/aeon-lang/aeon/replica/driver"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -40,7 +42,7 @@ func tryAdopting(dir, listen, own, adopt string) *trial { return try(dir, listen
 
 // try starts a node that may begin a cluster.
 func try(dir, listen, own, adopt string, create bool) *trial {
-	return tryWith(dir, listen, settings.Cluster{Listen: own, Adopt: adopt}, create)
+	return tryWith(dir, listen, settings.Cluster{Listen: own, Adopt: adopt, Stores: 1}, create)
 }
 
 func tryWith(dir, listen string, cluster settings.Cluster, create bool) *trial {
@@ -219,13 +221,18 @@ func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
 		t.Errorf("a cluster without anything begins with start %d", got)
 	}
 
+	stores := filepath.Join(dir, "stores")
+	if err := errors.Join(os.Mkdir(stores, 0o700), archive.WriteStores(stores, 3, "a snapshot")); err != nil {
+		t.Fatal(err)
+	}
 	const free = "127.0.0.1:0"
 	for _, c := range []struct{ dir, adopt, want string }{
 		{filepath.Join(dir, "new"), filepath.Join(dir, "nowhere"), "nowhere holds no data of an aeon program"},
 		{filepath.Join(dir, "new"), node, "is the directory of a node of a cluster"},
+		{filepath.Join(dir, "new"), stores, "has 3 stores, and a cluster keeps the number that it began with: leave --stores out"},
 		{alone, "", "is the directory of a program that ran alone"},
 	} {
-		r := tryAdopting(c.dir, free, free, c.adopt)
+		r := tryWith(c.dir, free, settings.Cluster{Listen: free, Adopt: c.adopt, Stores: 2}, true)
 		if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), c.want) {
 			t.Errorf("code %d: %s, want %q", code, r.said.String(), c.want)
 		}

@@ -167,7 +167,7 @@ func (s *State) form(f *Form) (event.NodeID, error) {
 		s.Stores = append(s.Stores, Store{Replicas: []event.NodeID{1}, Version: 1})
 	}
 	for p := range f.Partitions {
-		s.Partitions = append(s.Partitions, Place{StoreID(p % f.Stores), 1})
+		s.Partitions = append(s.Partitions, Place{FirstStore(f.Stores)(event.PartitionID(p)), 1})
 	}
 	s.numberTexts()
 	return 1, nil

@@ -191,3 +191,8 @@ func (s *State) numberTexts() {
 		}
 	}
 }
+
+// FirstStore returns which of so many stores has a partition when a cluster begins.
+func FirstStore(stores int) func(event.PartitionID) StoreID {
+	return func(p event.PartitionID) StoreID { return StoreID(int(p) % stores) }
+}

@@ -343,7 +343,6 @@ func (c *Core) Applied(a *Apply) {
 		assert.That(a.Entries[0].GetIndex() == g.applied+1 && a.Last() <= g.applying,
 			"replica: group %d is applied from %d, and was at %d", g.id, a.Entries[0].GetIndex(), g.applied)
 		g.applied = a.Last()
-		g.log.coming = append(g.log.coming, a.Members...)
 	}
 	g.respond(c, a.responses)
 	c.work(g)
@@ -363,7 +362,7 @@ func (c *Core) Settled(id Group, index uint64) {
 // Describe writes into a message of the kind MsgSnap that it goes with the state of its group as it is applied now.
 func (c *Core) Describe(m Message) {
 	g := c.find[m.Group]
-	s, err := g.log.Snapshot()
+	s, err := g.log.describe()
 	assert.That(err == nil && s.GetMetadata().GetIndex() >= m.Raft.GetSnapshot().GetMetadata().GetIndex(),
 		"replica: the state of group %d has gone back to %d (%v)", g.id, s.GetMetadata().GetIndex(), err)
 	m.Raft.Snapshot = s
@@ -495,7 +494,8 @@ func (g *group) applyOf(m *raftpb.Message) Apply {
 		default:
 			continue
 		}
-		a.Members = append(a.Members, Members{e.GetIndex(), g.raft.ApplyConfChange(change)})
+		members := Members{e.GetIndex(), g.raft.ApplyConfChange(change)}
+		a.Members, g.log.coming = append(a.Members, members), append(g.log.coming, members)
 		g.left(change)
 	}
 	return a

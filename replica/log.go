@@ -61,7 +61,7 @@ type groupLog struct {
 	reader  LogReader
 	hard    *raftpb.HardState // at the start
 	members *raftpb.ConfState // as of settled
-	coming  []Members         // as of later entries
+	coming  []Members         // as of later entries, which hold already
 	settled uint64            // up to where the state is, if it is opened again
 	cut     Position
 	last    uint64
@@ -146,8 +146,17 @@ func (l *groupLog) settle(index uint64) {
 	}
 }
 
-// Snapshot implements raft.Storage: it describes the state of this node as it is settled.
+// Snapshot implements raft.Storage. While a change of members holds that the settled state does not have there is none to be sent: a node that was added
+// by it would refuse a state in which it is no member. The driver settles the state soon.
 func (l *groupLog) Snapshot() (*raftpb.Snapshot, error) {
+	if len(l.coming) > 0 {
+		return nil, raft.ErrSnapshotTemporarilyUnavailable
+	}
+	return l.describe()
+}
+
+// describe describes the state of this node as it is settled.
+func (l *groupLog) describe() (*raftpb.Snapshot, error) {
 	term, err := l.Term(l.settled)
 	if err != nil {
 		return nil, err

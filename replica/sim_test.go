@@ -390,6 +390,11 @@ func (n *node) sendState(m Message) {
 	if s.applied() != m.Raft.GetSnapshot().GetMetadata().GetIndex() {
 		c.fail("node %d describes a state of group %d at %d, which is at %d", n.id, m.Group, m.Raft.GetSnapshot().GetMetadata().GetIndex(), s.applied())
 	}
+	list, _ := n.core.Progress(m.Group)
+	of := m.Raft.GetSnapshot().GetMetadata().GetConfState()
+	if slices.ContainsFunc(list, func(p Progress) bool { return p.Node == m.To() }) && !slices.Contains(slices.Concat(of.GetVoters(), of.GetLearners()), uint64(m.To())) {
+		c.fail("node %d sends node %d a state of group %d in which that is no member", n.id, m.To(), m.Group)
+	}
 	b, err := proto.Marshal(m.Raft)
 	c.check(err)
 	arrives := !c.cut[[2]event.NodeID{n.id, m.To()}] && c.r.Float64() >= c.loss

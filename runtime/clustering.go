@@ -1,10 +1,12 @@
 package runtime
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
@@ -54,6 +56,7 @@ type Led struct {
 	spans  *span.Tracer
 
 	endSnapshots func() // also cuts off one that is under way, and waits for its end
+	halts        halts
 }
 
 // Recover opens the program's system on an engine that has the state of a store, which node leads. among says which of several stores it is; nil: it is the
@@ -68,13 +71,18 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 	if n := c.State.MemoryMax; n > 0 {
 		cfg.MemoryMax = n - n/cacheShare
 	}
-	header, err := history.Header(trace.Header{Program: c.Package.Name, Seed: c.Seed, Node: node}, l.Store)
+	h, cluster := trace.Header{Program: c.Package.Name, Seed: c.Seed, Node: node}, ""
+	if among != nil {
+		cluster = among.Cluster
+		h.Cluster, h.Stores, h.Number = cluster, among.Stores, among.Store
+	}
+	header, err := history.Header(h, l.Store)
 	if err == nil {
 		if err := l.trace.openStart(c.Trace, header); err != nil {
 			c.Log.Error("this node leads a store without a trace of it", "store", header.Store, "error", err) // it is there to serve
 		}
 		var failed error
-		if l.spans, failed = c.Spans.Begin(node, header.Store); failed != nil {
+		if l.spans, failed = c.Spans.Begin(node, header.Store, cluster); failed != nil {
 			c.Log.Error("this node leads a store without spans of it", "store", header.Store, "error", failed)
 		}
 		cfg.Spans = l.spans
@@ -86,20 +94,41 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 		return nil, err
 	}
 	l.endSnapshots = c.Snapshots.start(l.System, l.Store, c.Log)
+	l.halts.open()
 	return l, nil
 }
 
 // Close ends the system, then the store, and what both record.
 func (l *Led) Close() error {
 	l.endSnapshots() // they read the store
+	l.halts.close()
 	if l.System.Across() != nil {
-		l.System.Abandon() // other stores begin anew with the next leader
+		l.leave()
 	}
 	l.System.Close()
 	err := l.Store.Close()
+	if errors.Is(err, errLeft) {
+		err = nil
+	}
 	l.trace.end(l.System, err)
 	l.endRecords()
 	return err
+}
+
+// errLeft is why the store of a system among several takes nothing any more that is closed.
+var errLeft = errors.New("this node does not lead the store any more")
+
+// leaveMax bounds how long a system that is closed waits for its disk.
+const leaveMax = time.Second
+
+// leave ends what the system has with other stores, which begin anew with the next leader. What is in doubt here has to stay so on the disk, as its home may have
+// decided: to undo it, or to let another event have its locks, is for memory alone. So the store takes nothing from then on, as after a failure.
+func (l *Led) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveMax)
+	defer cancel()
+	_ = l.Store.Flush(ctx) // what was answered before it was durable; a store that has failed, or takes longer, loses that as in a crash
+	l.Store.Fail(errLeft)
+	l.System.Abandon()
 }
 
 func (l *Led) endRecords() {

@@ -106,9 +106,9 @@ func (n *NodeSnapshots) Open(node event.NodeID) error {
 	return n.openSnapshots()
 }
 
-// start takes snapshots of a system until stop is called.
+// start takes snapshots of a system until stop is called. Those of several stores are taken together: see Halted.
 func (n *NodeSnapshots) start(s *System, st *store.Store, log *slog.Logger) (stop func()) {
-	if n == nil {
+	if n == nil || s.Across() != nil {
 		return func() {}
 	}
 	k := n.keeping
@@ -131,12 +131,22 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 		}
 		return
 	}
+	tell(log, saved, start)
+	k.prune(ctx, &saved.Manifest, log)
+}
+
+// tell logs a snapshot.
+func tell(log *slog.Logger, saved *snapshot.Saved, start time.Time) {
 	rows, bytes := saved.Size()
 	log.Info("snapshot", "name", saved.Name, "of", saved.Of(), "rows", rows, "bytes", bytes, "new", saved.NewBytes, "took", time.Since(start))
+}
+
+// prune deletes what is older than the snapshots that are kept.
+func (k *keeping) prune(ctx context.Context, newest *snapshot.Manifest, log *slog.Logger) {
 	pruning, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(pruneMax, stop) })()
-	if _, err := snapshot.Prune(pruning, k.target, &saved.Manifest, k.SnapshotKeep); err != nil && pruning.Err() == nil {
+	if _, err := snapshot.Prune(pruning, k.target, newest, k.SnapshotKeep); err != nil && pruning.Err() == nil {
 		log.Warn("not all of what is old was deleted", "in", k.target.String(), "error", err)
 	}
 }

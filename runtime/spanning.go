@@ -84,8 +84,9 @@ type NodeSpans struct {
 	tracers map[*span.Tracer]SpanPlace // that have not ended
 }
 
-// Begin begins to export the spans of a part of a node. ids is what the ids of its spans follow from. The tracer is nil if nothing is to be exported.
-func (n *NodeSpans) Begin(node event.NodeID, ids string) (*span.Tracer, error) {
+// Begin begins to export the spans of a part of a node, which store names. The ids of its spans follow from that, or from cluster if the part is one of several stores.
+// The tracer is nil if nothing is to be exported.
+func (n *NodeSpans) Begin(node event.NodeID, store, cluster string) (*span.Tracer, error) {
 	if n == nil || n.Place == "" {
 		return nil, nil
 	}
@@ -94,7 +95,7 @@ func (n *NodeSpans) Begin(node event.NodeID, ids string) (*span.Tracer, error) {
 		return nil, err
 	}
 	t := span.Open(span.Config{
-		Program: cmp.Or(place.Service, n.program), Store: ids, Sample: n.Sample, Sink: place.Sink, Log: n.log,
+		Program: cmp.Or(place.Service, n.program), Store: store, Cluster: cluster, Sample: n.Sample, Sink: place.Sink, Log: n.log,
 		Resource: append([]string{"aeon.node", strconv.FormatUint(uint64(node), 10)}, place.Further...),
 	})
 	n.mu.Lock()

@@ -205,6 +205,374 @@ var methodCounterNew = aeonrt.Method{
 	},
 }
 
+// RelayRef refers to an actor of class Relay; the zero value is null.
+type RelayRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r RelayRef) Compare(other RelayRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callAdd calls add as a part of the current event.
+func (r RelayRef) callAdd(cx *aeonrt.Cx, to CounterRef, n int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Relay](cx, r.Ref, &methodRelayAdd)
+	if !ok { // the actor is on another host
+		args := relayAddArgs{to: to, n: n}
+		aeonrt.CallRemote(cx, r.Ref, &methodRelayAdd, &args)
+		return args.ret
+	}
+	ret = self.add(cx, to, n)
+	cx.Leave()
+	return ret
+}
+
+// Add runs add as an event and waits for its result.
+func (r RelayRef) Add(cl *aeonrt.Client, to CounterRef, n int64) (ret int64, err error) {
+	args := &relayAddArgs{to: to, n: n}
+	err = cl.Await(r.Ref, &methodRelayAdd, args)
+	return args.ret, err
+}
+
+// AddEvent issues add as an event.
+func (r RelayRef) AddEvent(cl *aeonrt.Client, to CounterRef, n int64) aeonrt.Pending[int64] {
+	args := &relayAddArgs{to: to, n: n}
+	return aeonrt.Issue(cl, r.Ref, &methodRelayAdd, args, func() int64 { return args.ret })
+}
+
+// relayAddArgs holds the arguments and the result of one call of Relay.add.
+type relayAddArgs struct {
+	to  CounterRef
+	n   int64
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *relayAddArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.to.Ref)
+	e.Int(x.n)
+}
+
+// Decode reads the arguments.
+func (x *relayAddArgs) Decode(d *aeonrt.Decoder) {
+	x.to = CounterRef{aeonrt.GetRef(d)}
+	x.n = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *relayAddArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *relayAddArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callRead calls read as a part of the current event.
+func (r RelayRef) callRead(cx *aeonrt.Cx, of CounterRef) (ret int64) {
+	self, ok := aeonrt.Enter[*Relay](cx, r.Ref, &methodRelayRead)
+	if !ok { // the actor is on another host
+		args := relayReadArgs{of: of}
+		aeonrt.CallRemote(cx, r.Ref, &methodRelayRead, &args)
+		return args.ret
+	}
+	ret = self.read(cx, of)
+	cx.Leave()
+	return ret
+}
+
+// Read runs read as an event and waits for its result.
+func (r RelayRef) Read(cl *aeonrt.Client, of CounterRef) (ret int64, err error) {
+	args := &relayReadArgs{of: of}
+	err = cl.Await(r.Ref, &methodRelayRead, args)
+	return args.ret, err
+}
+
+// ReadEvent issues read as an event.
+func (r RelayRef) ReadEvent(cl *aeonrt.Client, of CounterRef) aeonrt.Pending[int64] {
+	args := &relayReadArgs{of: of}
+	return aeonrt.Issue(cl, r.Ref, &methodRelayRead, args, func() int64 { return args.ret })
+}
+
+// relayReadArgs holds the arguments and the result of one call of Relay.read.
+type relayReadArgs struct {
+	of  CounterRef
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *relayReadArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.of.Ref)
+}
+
+// Decode reads the arguments.
+func (x *relayReadArgs) Decode(d *aeonrt.Decoder) {
+	x.of = CounterRef{aeonrt.GetRef(d)}
+}
+
+// EncodeResult writes the result.
+func (x *relayReadArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *relayReadArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callAddToAll calls addToAll as a part of the current event.
+func (r RelayRef) callAddToAll(cx *aeonrt.Cx, all aeonrt.Vector[CounterRef], n int64) {
+	self, ok := aeonrt.Enter[*Relay](cx, r.Ref, &methodRelayAddToAll)
+	if !ok { // the actor is on another host
+		args := relayAddToAllArgs{all: all, n: n}
+		aeonrt.CallRemote(cx, r.Ref, &methodRelayAddToAll, &args)
+		return
+	}
+	self.addToAll(cx, all, n)
+	cx.Leave()
+}
+
+// AddToAll runs addToAll as an event and waits until it has ended.
+func (r RelayRef) AddToAll(cl *aeonrt.Client, all aeonrt.Vector[CounterRef], n int64) error {
+	return cl.Await(r.Ref, &methodRelayAddToAll, &relayAddToAllArgs{all: all, n: n})
+}
+
+// AddToAllEvent issues addToAll as an event.
+func (r RelayRef) AddToAllEvent(cl *aeonrt.Client, all aeonrt.Vector[CounterRef], n int64) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodRelayAddToAll, &relayAddToAllArgs{all: all, n: n}, nil)
+}
+
+// relayAddToAllArgs holds the arguments and the result of one call of Relay.addToAll.
+type relayAddToAllArgs struct {
+	all aeonrt.Vector[CounterRef]
+	n   int64
+}
+
+// Encode writes the arguments.
+func (x *relayAddToAllArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.all, func(e *aeonrt.Encoder, v CounterRef) { aeonrt.PutRef(e, v.Ref) })
+	e.Int(x.n)
+}
+
+// Decode reads the arguments.
+func (x *relayAddToAllArgs) Decode(d *aeonrt.Decoder) {
+	x.all = aeonrt.GetVector(d, func(d *aeonrt.Decoder) CounterRef { return CounterRef{aeonrt.GetRef(d)} })
+	x.n = d.Int()
+}
+
+// AeonCreateRelay makes a new actor as a part of the current event.
+func AeonCreateRelay(cx *aeonrt.Cx) RelayRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return RelayRef{aeonrt.CreateRemote(cx, &AeonClassRelay, &relayNewArgs{})}
+	}
+	self := aeonrt.New[*Relay](cx, &AeonClassRelay)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return RelayRef{self.Ref()}
+}
+
+// NewRelay makes a new actor in an event of its own.
+func NewRelay(cl *aeonrt.Client) (RelayRef, error) {
+	ref, err := cl.New(&AeonClassRelay, &methodRelayNew, &relayNewArgs{})
+	return RelayRef{ref}, err
+}
+
+// relayNewArgs holds the arguments and the result of one call of Relay.Relay.
+type relayNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *relayNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *relayNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// SaveField writes one field, by number.
+func (self *Relay) SaveField(w *aeonrt.Writer, field int) {
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Relay) LoadFields(r *aeonrt.Reader) {
+}
+
+var AeonClassRelay = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Relay",
+}, Doc: "Relay passes calls on to a counter, which may be on another node."}
+
+var methodRelayAdd = aeonrt.Method{
+	Class:     &AeonClassRelay,
+	Name:      "add",
+	Signature: "(actor app.Counter,int):int",
+	Params:    []string{"to", "n"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassCounter.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodRelayRead = aeonrt.Method{
+	Class:     &AeonClassRelay,
+	Name:      "read",
+	Signature: "(actor app.Counter):int",
+	Params:    []string{"of"},
+	Index:     1,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassCounter.Shape, Mode: aeonrt.Read}},
+	},
+}
+
+var methodRelayAddToAll = aeonrt.Method{
+	Class:     &AeonClassRelay,
+	Name:      "addToAll",
+	Signature: "(vector<actor app.Counter>,int)",
+	Params:    []string{"all", "n"},
+	Index:     2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassCounter.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodRelayNew = aeonrt.Method{
+	Class: &AeonClassRelay,
+	Name:  "Relay",
+	Index: 3,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+// MintRef refers to an actor of class Mint; the zero value is null.
+type MintRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r MintRef) Compare(other MintRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callMake calls make as a part of the current event.
+func (r MintRef) callMake(cx *aeonrt.Cx, count int64, balance int64) (ret aeonrt.Vector[AccountRef]) {
+	self, ok := aeonrt.Enter[*Mint](cx, r.Ref, &methodMintMake)
+	if !ok { // the actor is on another host
+		args := mintMakeArgs{count: count, balance: balance}
+		aeonrt.CallRemote(cx, r.Ref, &methodMintMake, &args)
+		return args.ret
+	}
+	ret = self.make(cx, count, balance)
+	cx.Leave()
+	return ret
+}
+
+// Make runs make as an event and waits for its result.
+func (r MintRef) Make(cl *aeonrt.Client, count int64, balance int64) (ret aeonrt.Vector[AccountRef], err error) {
+	args := &mintMakeArgs{count: count, balance: balance}
+	err = cl.Await(r.Ref, &methodMintMake, args)
+	return args.ret, err
+}
+
+// MakeEvent issues make as an event.
+func (r MintRef) MakeEvent(cl *aeonrt.Client, count int64, balance int64) aeonrt.Pending[aeonrt.Vector[AccountRef]] {
+	args := &mintMakeArgs{count: count, balance: balance}
+	return aeonrt.Issue(cl, r.Ref, &methodMintMake, args, func() aeonrt.Vector[AccountRef] { return args.ret.Share() })
+}
+
+// mintMakeArgs holds the arguments and the result of one call of Mint.make.
+type mintMakeArgs struct {
+	count   int64
+	balance int64
+	ret     aeonrt.Vector[AccountRef]
+}
+
+// Encode writes the arguments.
+func (x *mintMakeArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.count)
+	e.Int(x.balance)
+}
+
+// Decode reads the arguments.
+func (x *mintMakeArgs) Decode(d *aeonrt.Decoder) {
+	x.count = d.Int()
+	x.balance = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *mintMakeArgs) EncodeResult(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.ret, func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// DecodeResult reads the result.
+func (x *mintMakeArgs) DecodeResult(d *aeonrt.Decoder) {
+	x.ret = aeonrt.GetVector(d, func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} })
+}
+
+// AeonCreateMint makes a new actor as a part of the current event.
+func AeonCreateMint(cx *aeonrt.Cx) MintRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return MintRef{aeonrt.CreateRemote(cx, &AeonClassMint, &mintNewArgs{})}
+	}
+	self := aeonrt.New[*Mint](cx, &AeonClassMint)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return MintRef{self.Ref()}
+}
+
+// NewMint makes a new actor in an event of its own.
+func NewMint(cl *aeonrt.Client) (MintRef, error) {
+	ref, err := cl.New(&AeonClassMint, &methodMintNew, &mintNewArgs{})
+	return MintRef{ref}, err
+}
+
+// mintNewArgs holds the arguments and the result of one call of Mint.Mint.
+type mintNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *mintNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *mintNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// SaveField writes one field, by number.
+func (self *Mint) SaveField(w *aeonrt.Writer, field int) {
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Mint) LoadFields(r *aeonrt.Reader) {
+}
+
+var AeonClassMint = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Mint",
+}, Doc: "Mint makes accounts that have no owner, where it is itself."}
+
+var methodMintMake = aeonrt.Method{
+	Class:     &AeonClassMint,
+	Name:      "make",
+	Signature: "(int,int):vector<actor app.Account>",
+	Params:    []string{"count", "balance"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodMintNew = aeonrt.Method{
+	Class: &AeonClassMint,
+	Name:  "Mint",
+	Index: 1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 // AccountRef refers to an actor of class Account; the zero value is null.
 type AccountRef struct{ aeonrt.Ref }
 
@@ -1735,6 +2103,965 @@ var methodIndexNew = aeonrt.Method{
 	},
 }
 
+// BranchRef refers to an actor of class Branch; the zero value is null.
+type BranchRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r BranchRef) Compare(other BranchRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callJoin calls join as a part of the current event.
+func (r BranchRef) callJoin(cx *aeonrt.Cx, l BranchRef, r_ BranchRef) {
+	self, ok := aeonrt.Enter[*Branch](cx, r.Ref, &methodBranchJoin)
+	if !ok { // the actor is on another host
+		args := branchJoinArgs{l: l, r: r_}
+		aeonrt.CallRemote(cx, r.Ref, &methodBranchJoin, &args)
+		return
+	}
+	self.join(cx, l, r_)
+	cx.Leave()
+}
+
+// Join runs join as an event and waits until it has ended.
+func (r BranchRef) Join(cl *aeonrt.Client, l BranchRef, r_ BranchRef) error {
+	return cl.Await(r.Ref, &methodBranchJoin, &branchJoinArgs{l: l, r: r_})
+}
+
+// JoinEvent issues join as an event.
+func (r BranchRef) JoinEvent(cl *aeonrt.Client, l BranchRef, r_ BranchRef) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodBranchJoin, &branchJoinArgs{l: l, r: r_}, nil)
+}
+
+// branchJoinArgs holds the arguments and the result of one call of Branch.join.
+type branchJoinArgs struct {
+	l BranchRef
+	r BranchRef
+}
+
+// Encode writes the arguments.
+func (x *branchJoinArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.l.Ref)
+	aeonrt.PutRef(e, x.r.Ref)
+}
+
+// Decode reads the arguments.
+func (x *branchJoinArgs) Decode(d *aeonrt.Decoder) {
+	x.l = BranchRef{aeonrt.GetRef(d)}
+	x.r = BranchRef{aeonrt.GetRef(d)}
+}
+
+// callWalk calls walk as a part of the current event.
+func (r BranchRef) callWalk(cx *aeonrt.Cx, path int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Branch](cx, r.Ref, &methodBranchWalk)
+	if !ok { // the actor is on another host
+		args := branchWalkArgs{path: path}
+		aeonrt.CallRemote(cx, r.Ref, &methodBranchWalk, &args)
+		return args.ret
+	}
+	ret = self.walk(cx, path)
+	cx.Leave()
+	return ret
+}
+
+// Walk runs walk as an event and waits for its result.
+func (r BranchRef) Walk(cl *aeonrt.Client, path int64) (ret int64, err error) {
+	args := &branchWalkArgs{path: path}
+	err = cl.Await(r.Ref, &methodBranchWalk, args)
+	return args.ret, err
+}
+
+// WalkEvent issues walk as an event.
+func (r BranchRef) WalkEvent(cl *aeonrt.Client, path int64) aeonrt.Pending[int64] {
+	args := &branchWalkArgs{path: path}
+	return aeonrt.Issue(cl, r.Ref, &methodBranchWalk, args, func() int64 { return args.ret })
+}
+
+// branchWalkArgs holds the arguments and the result of one call of Branch.walk.
+type branchWalkArgs struct {
+	path int64
+	ret  int64
+}
+
+// Encode writes the arguments.
+func (x *branchWalkArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.path)
+}
+
+// Decode reads the arguments.
+func (x *branchWalkArgs) Decode(d *aeonrt.Decoder) {
+	x.path = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *branchWalkArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *branchWalkArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callLook calls look as a part of the current event.
+func (r BranchRef) callLook(cx *aeonrt.Cx, path int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Branch](cx, r.Ref, &methodBranchLook)
+	if !ok { // the actor is on another host
+		args := branchLookArgs{path: path}
+		aeonrt.CallRemote(cx, r.Ref, &methodBranchLook, &args)
+		return args.ret
+	}
+	ret = self.look(cx, path)
+	cx.Leave()
+	return ret
+}
+
+// Look runs look as an event and waits for its result.
+func (r BranchRef) Look(cl *aeonrt.Client, path int64) (ret int64, err error) {
+	args := &branchLookArgs{path: path}
+	err = cl.Await(r.Ref, &methodBranchLook, args)
+	return args.ret, err
+}
+
+// LookEvent issues look as an event.
+func (r BranchRef) LookEvent(cl *aeonrt.Client, path int64) aeonrt.Pending[int64] {
+	args := &branchLookArgs{path: path}
+	return aeonrt.Issue(cl, r.Ref, &methodBranchLook, args, func() int64 { return args.ret })
+}
+
+// branchLookArgs holds the arguments and the result of one call of Branch.look.
+type branchLookArgs struct {
+	path int64
+	ret  int64
+}
+
+// Encode writes the arguments.
+func (x *branchLookArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.path)
+}
+
+// Decode reads the arguments.
+func (x *branchLookArgs) Decode(d *aeonrt.Decoder) {
+	x.path = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *branchLookArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *branchLookArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callVisited calls visited as a part of the current event.
+func (r BranchRef) callVisited(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*Branch](cx, r.Ref, &methodBranchVisited)
+	if !ok { // the actor is on another host
+		args := branchVisitedArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodBranchVisited, &args)
+		return args.ret
+	}
+	ret = self.visited(cx)
+	cx.Leave()
+	return ret
+}
+
+// Visited runs visited as an event and waits for its result.
+func (r BranchRef) Visited(cl *aeonrt.Client) (ret int64, err error) {
+	args := &branchVisitedArgs{}
+	err = cl.Await(r.Ref, &methodBranchVisited, args)
+	return args.ret, err
+}
+
+// VisitedEvent issues visited as an event.
+func (r BranchRef) VisitedEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &branchVisitedArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodBranchVisited, args, func() int64 { return args.ret })
+}
+
+// branchVisitedArgs holds the arguments and the result of one call of Branch.visited.
+type branchVisitedArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *branchVisitedArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *branchVisitedArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *branchVisitedArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *branchVisitedArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonCreateBranch makes a new actor as a part of the current event.
+func AeonCreateBranch(cx *aeonrt.Cx) BranchRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return BranchRef{aeonrt.CreateRemote(cx, &AeonClassBranch, &branchNewArgs{})}
+	}
+	self := aeonrt.New[*Branch](cx, &AeonClassBranch)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return BranchRef{self.Ref()}
+}
+
+// NewBranch makes a new actor in an event of its own.
+func NewBranch(cl *aeonrt.Client) (BranchRef, error) {
+	ref, err := cl.New(&AeonClassBranch, &methodBranchNew, &branchNewArgs{})
+	return BranchRef{ref}, err
+}
+
+// branchNewArgs holds the arguments and the result of one call of Branch.Branch.
+type branchNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *branchNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *branchNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Branch by number.
+const (
+	fieldBranchLeft uint16 = iota
+	fieldBranchRight
+	fieldBranchVisits
+)
+
+// SaveField writes one field, by number.
+func (self *Branch) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		e := w.Row()
+		aeonrt.PutRef(e, self.left.Ref)
+	case 1:
+		e := w.Row()
+		aeonrt.PutRef(e, self.right.Ref)
+	case 2:
+		e := w.Row()
+		e.Int(self.visits)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Branch) LoadFields(r *aeonrt.Reader) {
+	if d := r.Row(0); d != nil {
+		self.left = BranchRef{aeonrt.GetRef(d)}
+	}
+	if d := r.Row(1); d != nil {
+		self.right = BranchRef{aeonrt.GetRef(d)}
+	}
+	if d := r.Row(2); d != nil {
+		self.visits = d.Int()
+	}
+}
+
+var AeonClassBranch = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Branch",
+	Fields: []aeonrt.Field{
+		{Name: "left", Type: "actor app.Branch?", Owning: true},
+		{Name: "right", Type: "actor app.Branch?", Owning: true},
+		{Name: "visits", Type: "int"},
+	},
+	SelfRecursive: true,
+}, Doc: "Branch is a node of a binary tree."}
+
+var methodBranchJoin = aeonrt.Method{
+	Class:     &AeonClassBranch,
+	Name:      "join",
+	Signature: "(actor app.Branch,actor app.Branch)",
+	Params:    []string{"l", "r"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassBranch.Shape, Mode: aeonrt.Read}},
+	},
+}
+
+var methodBranchWalk = aeonrt.Method{
+	Class:     &AeonClassBranch,
+	Name:      "walk",
+	Signature: "(int):int",
+	Params:    []string{"path"},
+	Doc:       "walk visits the nodes of a path down to a leaf, and returns how many these are.",
+	Index:     1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassBranch.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodBranchLook = aeonrt.Method{
+	Class:     &AeonClassBranch,
+	Name:      "look",
+	Signature: "(int):int",
+	Params:    []string{"path"},
+	Doc:       "look reads the nodes of a path.",
+	Index:     2,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassBranch.Shape, Mode: aeonrt.Read}},
+	},
+}
+
+var methodBranchVisited = aeonrt.Method{
+	Class:     &AeonClassBranch,
+	Name:      "visited",
+	Signature: "():int",
+	Index:     3,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodBranchNew = aeonrt.Method{
+	Class: &AeonClassBranch,
+	Name:  "Branch",
+	Index: 4,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+// HouseRef refers to an actor of class House; the zero value is null.
+type HouseRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r HouseRef) Compare(other HouseRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callOpen calls open as a part of the current event.
+func (r HouseRef) callOpen(cx *aeonrt.Cx, all aeonrt.Vector[GrillRef]) {
+	self, ok := aeonrt.Enter[*House](cx, r.Ref, &methodHouseOpen)
+	if !ok { // the actor is on another host
+		args := houseOpenArgs{all: all}
+		aeonrt.CallRemote(cx, r.Ref, &methodHouseOpen, &args)
+		return
+	}
+	self.open(cx, all)
+	cx.Leave()
+}
+
+// Open runs open as an event and waits until it has ended.
+func (r HouseRef) Open(cl *aeonrt.Client, all aeonrt.Vector[GrillRef]) error {
+	return cl.Await(r.Ref, &methodHouseOpen, &houseOpenArgs{all: all})
+}
+
+// OpenEvent issues open as an event.
+func (r HouseRef) OpenEvent(cl *aeonrt.Client, all aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodHouseOpen, &houseOpenArgs{all: all}, nil)
+}
+
+// houseOpenArgs holds the arguments and the result of one call of House.open.
+type houseOpenArgs struct {
+	all aeonrt.Vector[GrillRef]
+}
+
+// Encode writes the arguments.
+func (x *houseOpenArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.all, func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// Decode reads the arguments.
+func (x *houseOpenArgs) Decode(d *aeonrt.Decoder) {
+	x.all = aeonrt.GetVector(d, func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} })
+}
+
+// callHire calls hire as a part of the current event.
+func (r HouseRef) callHire(cx *aeonrt.Cx, c CookRef, some aeonrt.Vector[GrillRef]) {
+	self, ok := aeonrt.Enter[*House](cx, r.Ref, &methodHouseHire)
+	if !ok { // the actor is on another host
+		args := houseHireArgs{c: c, some: some}
+		aeonrt.CallRemote(cx, r.Ref, &methodHouseHire, &args)
+		return
+	}
+	self.hire(cx, c, some)
+	cx.Leave()
+}
+
+// Hire runs hire as an event and waits until it has ended.
+func (r HouseRef) Hire(cl *aeonrt.Client, c CookRef, some aeonrt.Vector[GrillRef]) error {
+	return cl.Await(r.Ref, &methodHouseHire, &houseHireArgs{c: c, some: some})
+}
+
+// HireEvent issues hire as an event.
+func (r HouseRef) HireEvent(cl *aeonrt.Client, c CookRef, some aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodHouseHire, &houseHireArgs{c: c, some: some}, nil)
+}
+
+// houseHireArgs holds the arguments and the result of one call of House.hire.
+type houseHireArgs struct {
+	c    CookRef
+	some aeonrt.Vector[GrillRef]
+}
+
+// Encode writes the arguments.
+func (x *houseHireArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.c.Ref)
+	aeonrt.PutVector(e, x.some, func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// Decode reads the arguments.
+func (x *houseHireArgs) Decode(d *aeonrt.Decoder) {
+	x.c = CookRef{aeonrt.GetRef(d)}
+	x.some = aeonrt.GetVector(d, func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} })
+}
+
+// AeonCreateHouse makes a new actor as a part of the current event.
+func AeonCreateHouse(cx *aeonrt.Cx) HouseRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return HouseRef{aeonrt.CreateRemote(cx, &AeonClassHouse, &houseNewArgs{})}
+	}
+	self := aeonrt.New[*House](cx, &AeonClassHouse)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return HouseRef{self.Ref()}
+}
+
+// NewHouse makes a new actor in an event of its own.
+func NewHouse(cl *aeonrt.Client) (HouseRef, error) {
+	ref, err := cl.New(&AeonClassHouse, &methodHouseNew, &houseNewArgs{})
+	return HouseRef{ref}, err
+}
+
+// houseNewArgs holds the arguments and the result of one call of House.House.
+type houseNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *houseNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *houseNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of House by number.
+const (
+	fieldHouseCooks uint16 = iota
+	fieldHouseGrills
+)
+
+// rowsHouseCooks says how the elements of House.cooks are stored.
+var rowsHouseCooks = aeonrt.Elems[CookRef]{
+	Put: func(e *aeonrt.Encoder, v CookRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) CookRef { return CookRef{aeonrt.GetRef(d)} },
+}
+
+// rowsHouseGrills says how the elements of House.grills are stored.
+var rowsHouseGrills = aeonrt.Elems[GrillRef]{
+	Put: func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} },
+}
+
+// SaveField writes one field, by number.
+func (self *House) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.cooks, &rowsHouseCooks)
+	case 1:
+		aeonrt.SaveVector(w, &self.grills, &rowsHouseGrills)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *House) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.cooks, &rowsHouseCooks)
+	aeonrt.LoadVector(r, 1, &self.grills, &rowsHouseGrills)
+}
+
+var AeonClassHouse = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "House",
+	Fields: []aeonrt.Field{
+		{Name: "cooks", Type: "vector<actor app.Cook>", Owning: true},
+		{Name: "grills", Type: "vector<actor app.Grill>", Owning: true},
+	},
+}, Doc: "House is a steakhouse, the game of the dissertation: it owns cooks, and grills that these share."}
+
+var methodHouseOpen = aeonrt.Method{
+	Class:     &AeonClassHouse,
+	Name:      "open",
+	Signature: "(vector<actor app.Grill>)",
+	Params:    []string{"all"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodHouseHire = aeonrt.Method{
+	Class:     &AeonClassHouse,
+	Name:      "hire",
+	Signature: "(actor app.Cook,vector<actor app.Grill>)",
+	Params:    []string{"c", "some"},
+	Index:     1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassCook.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodHouseNew = aeonrt.Method{
+	Class: &AeonClassHouse,
+	Name:  "House",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+// CookRef refers to an actor of class Cook; the zero value is null.
+type CookRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r CookRef) Compare(other CookRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callBegin calls begin as a part of the current event.
+func (r CookRef) callBegin(cx *aeonrt.Cx, some aeonrt.Vector[GrillRef]) {
+	self, ok := aeonrt.Enter[*Cook](cx, r.Ref, &methodCookBegin)
+	if !ok { // the actor is on another host
+		args := cookBeginArgs{some: some}
+		aeonrt.CallRemote(cx, r.Ref, &methodCookBegin, &args)
+		return
+	}
+	self.begin(cx, some)
+	cx.Leave()
+}
+
+// Begin runs begin as an event and waits until it has ended.
+func (r CookRef) Begin(cl *aeonrt.Client, some aeonrt.Vector[GrillRef]) error {
+	return cl.Await(r.Ref, &methodCookBegin, &cookBeginArgs{some: some})
+}
+
+// BeginEvent issues begin as an event.
+func (r CookRef) BeginEvent(cl *aeonrt.Client, some aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodCookBegin, &cookBeginArgs{some: some}, nil)
+}
+
+// cookBeginArgs holds the arguments and the result of one call of Cook.begin.
+type cookBeginArgs struct {
+	some aeonrt.Vector[GrillRef]
+}
+
+// Encode writes the arguments.
+func (x *cookBeginArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.some, func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// Decode reads the arguments.
+func (x *cookBeginArgs) Decode(d *aeonrt.Decoder) {
+	x.some = aeonrt.GetVector(d, func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} })
+}
+
+// callUse calls use as a part of the current event.
+func (r CookRef) callUse(cx *aeonrt.Cx, which int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Cook](cx, r.Ref, &methodCookUse)
+	if !ok { // the actor is on another host
+		args := cookUseArgs{which: which}
+		aeonrt.CallRemote(cx, r.Ref, &methodCookUse, &args)
+		return args.ret
+	}
+	ret = self.use(cx, which)
+	cx.Leave()
+	return ret
+}
+
+// Use runs use as an event and waits for its result.
+func (r CookRef) Use(cl *aeonrt.Client, which int64) (ret int64, err error) {
+	args := &cookUseArgs{which: which}
+	err = cl.Await(r.Ref, &methodCookUse, args)
+	return args.ret, err
+}
+
+// UseEvent issues use as an event.
+func (r CookRef) UseEvent(cl *aeonrt.Client, which int64) aeonrt.Pending[int64] {
+	args := &cookUseArgs{which: which}
+	return aeonrt.Issue(cl, r.Ref, &methodCookUse, args, func() int64 { return args.ret })
+}
+
+// cookUseArgs holds the arguments and the result of one call of Cook.use.
+type cookUseArgs struct {
+	which int64
+	ret   int64
+}
+
+// Encode writes the arguments.
+func (x *cookUseArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.which)
+}
+
+// Decode reads the arguments.
+func (x *cookUseArgs) Decode(d *aeonrt.Decoder) {
+	x.which = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *cookUseArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *cookUseArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callSwap calls swap as a part of the current event.
+func (r CookRef) callSwap(cx *aeonrt.Cx, which int64, other GrillRef) {
+	self, ok := aeonrt.Enter[*Cook](cx, r.Ref, &methodCookSwap)
+	if !ok { // the actor is on another host
+		args := cookSwapArgs{which: which, other: other}
+		aeonrt.CallRemote(cx, r.Ref, &methodCookSwap, &args)
+		return
+	}
+	self.swap(cx, which, other)
+	cx.Leave()
+}
+
+// Swap runs swap as an event and waits until it has ended.
+func (r CookRef) Swap(cl *aeonrt.Client, which int64, other GrillRef) error {
+	return cl.Await(r.Ref, &methodCookSwap, &cookSwapArgs{which: which, other: other})
+}
+
+// SwapEvent issues swap as an event.
+func (r CookRef) SwapEvent(cl *aeonrt.Client, which int64, other GrillRef) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodCookSwap, &cookSwapArgs{which: which, other: other}, nil)
+}
+
+// cookSwapArgs holds the arguments and the result of one call of Cook.swap.
+type cookSwapArgs struct {
+	which int64
+	other GrillRef
+}
+
+// Encode writes the arguments.
+func (x *cookSwapArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.which)
+	aeonrt.PutRef(e, x.other.Ref)
+}
+
+// Decode reads the arguments.
+func (x *cookSwapArgs) Decode(d *aeonrt.Decoder) {
+	x.which = d.Int()
+	x.other = GrillRef{aeonrt.GetRef(d)}
+}
+
+// AeonCreateCook makes a new actor as a part of the current event.
+func AeonCreateCook(cx *aeonrt.Cx) CookRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return CookRef{aeonrt.CreateRemote(cx, &AeonClassCook, &cookNewArgs{})}
+	}
+	self := aeonrt.New[*Cook](cx, &AeonClassCook)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return CookRef{self.Ref()}
+}
+
+// NewCook makes a new actor in an event of its own.
+func NewCook(cl *aeonrt.Client) (CookRef, error) {
+	ref, err := cl.New(&AeonClassCook, &methodCookNew, &cookNewArgs{})
+	return CookRef{ref}, err
+}
+
+// cookNewArgs holds the arguments and the result of one call of Cook.Cook.
+type cookNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *cookNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *cookNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Cook by number.
+const (
+	fieldCookGrills uint16 = iota
+)
+
+// rowsCookGrills says how the elements of Cook.grills are stored.
+var rowsCookGrills = aeonrt.Elems[GrillRef]{
+	Put: func(e *aeonrt.Encoder, v GrillRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) GrillRef { return GrillRef{aeonrt.GetRef(d)} },
+}
+
+// SaveField writes one field, by number.
+func (self *Cook) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.grills, &rowsCookGrills)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Cook) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.grills, &rowsCookGrills)
+}
+
+var AeonClassCook = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Cook",
+	Fields: []aeonrt.Field{
+		{Name: "grills", Type: "vector<actor app.Grill>", Owning: true},
+	},
+}, Doc: "Cook owns the grills that it uses at present."}
+
+var methodCookBegin = aeonrt.Method{
+	Class:     &AeonClassCook,
+	Name:      "begin",
+	Signature: "(vector<actor app.Grill>)",
+	Params:    []string{"some"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodCookUse = aeonrt.Method{
+	Class:     &AeonClassCook,
+	Name:      "use",
+	Signature: "(int):int",
+	Params:    []string{"which"},
+	Doc:       "use puts a steak on a grill.",
+	Index:     1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassGrill.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodCookSwap = aeonrt.Method{
+	Class:     &AeonClassCook,
+	Name:      "swap",
+	Signature: "(int,actor app.Grill)",
+	Params:    []string{"which", "other"},
+	Doc:       "swap abandons a grill for another one: it changes who owns what.",
+	Index:     2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodCookNew = aeonrt.Method{
+	Class: &AeonClassCook,
+	Name:  "Cook",
+	Index: 3,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+// GrillRef refers to an actor of class Grill; the zero value is null.
+type GrillRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r GrillRef) Compare(other GrillRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callPut calls put as a part of the current event.
+func (r GrillRef) callPut(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*Grill](cx, r.Ref, &methodGrillPut)
+	if !ok { // the actor is on another host
+		args := grillPutArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodGrillPut, &args)
+		return args.ret
+	}
+	ret = self.put(cx)
+	cx.Leave()
+	return ret
+}
+
+// Put runs put as an event and waits for its result.
+func (r GrillRef) Put(cl *aeonrt.Client) (ret int64, err error) {
+	args := &grillPutArgs{}
+	err = cl.Await(r.Ref, &methodGrillPut, args)
+	return args.ret, err
+}
+
+// PutEvent issues put as an event.
+func (r GrillRef) PutEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &grillPutArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodGrillPut, args, func() int64 { return args.ret })
+}
+
+// grillPutArgs holds the arguments and the result of one call of Grill.put.
+type grillPutArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *grillPutArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *grillPutArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *grillPutArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *grillPutArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callCount calls count as a part of the current event.
+func (r GrillRef) callCount(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*Grill](cx, r.Ref, &methodGrillCount)
+	if !ok { // the actor is on another host
+		args := grillCountArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodGrillCount, &args)
+		return args.ret
+	}
+	ret = self.count(cx)
+	cx.Leave()
+	return ret
+}
+
+// Count runs count as an event and waits for its result.
+func (r GrillRef) Count(cl *aeonrt.Client) (ret int64, err error) {
+	args := &grillCountArgs{}
+	err = cl.Await(r.Ref, &methodGrillCount, args)
+	return args.ret, err
+}
+
+// CountEvent issues count as an event.
+func (r GrillRef) CountEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &grillCountArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodGrillCount, args, func() int64 { return args.ret })
+}
+
+// grillCountArgs holds the arguments and the result of one call of Grill.count.
+type grillCountArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *grillCountArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *grillCountArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *grillCountArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *grillCountArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonCreateGrill makes a new actor as a part of the current event.
+func AeonCreateGrill(cx *aeonrt.Cx) GrillRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return GrillRef{aeonrt.CreateRemote(cx, &AeonClassGrill, &grillNewArgs{})}
+	}
+	self := aeonrt.New[*Grill](cx, &AeonClassGrill)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return GrillRef{self.Ref()}
+}
+
+// NewGrill makes a new actor in an event of its own.
+func NewGrill(cl *aeonrt.Client) (GrillRef, error) {
+	ref, err := cl.New(&AeonClassGrill, &methodGrillNew, &grillNewArgs{})
+	return GrillRef{ref}, err
+}
+
+// grillNewArgs holds the arguments and the result of one call of Grill.Grill.
+type grillNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *grillNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *grillNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Grill by number.
+const (
+	fieldGrillSteaks uint16 = iota
+)
+
+// SaveField writes one field, by number.
+func (self *Grill) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		e := w.Row()
+		e.Int(self.steaks)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Grill) LoadFields(r *aeonrt.Reader) {
+	if d := r.Row(0); d != nil {
+		self.steaks = d.Int()
+	}
+}
+
+var AeonClassGrill = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "app",
+	Name:    "Grill",
+	Fields: []aeonrt.Field{
+		{Name: "steaks", Type: "int"},
+	},
+}, Doc: "Grill counts steaks."}
+
+var methodGrillPut = aeonrt.Method{
+	Class:     &AeonClassGrill,
+	Name:      "put",
+	Signature: "():int",
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodGrillCount = aeonrt.Method{
+	Class:     &AeonClassGrill,
+	Name:      "count",
+	Signature: "():int",
+	Index:     1,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodGrillNew = aeonrt.Method{
+	Class: &AeonClassGrill,
+	Name:  "Grill",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 func init() {
 	AeonClassCounter.New = func() aeonrt.Object { return new(Counter) }
 	AeonClassCounter.Methods = []*aeonrt.Method{&methodCounterAdd, &methodCounterRead}
@@ -1753,6 +3080,56 @@ func init() {
 	methodCounterNew.NewArgs = func() aeonrt.Args { return new(counterNewArgs) }
 	methodCounterNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Counter).construct(cx)
+	}
+	AeonClassRelay.New = func() aeonrt.Object { return new(Relay) }
+	AeonClassRelay.Methods = []*aeonrt.Method{&methodRelayAdd, &methodRelayRead, &methodRelayAddToAll}
+	AeonClassRelay.Ctor = &methodRelayNew
+	AeonClassRelay.Construct = &methodRelayNew
+	methodRelayAdd.NewArgs = func() aeonrt.Args { return new(relayAddArgs) }
+	methodRelayAdd.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*relayAddArgs)
+		x.ret = self.(*Relay).add(cx, x.to, x.n)
+	}
+	methodRelayAdd.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*relayAddArgs)
+		f.Add(x.to.Ref, aeonrt.Write)
+	}
+	methodRelayRead.NewArgs = func() aeonrt.Args { return new(relayReadArgs) }
+	methodRelayRead.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*relayReadArgs)
+		x.ret = self.(*Relay).read(cx, x.of)
+	}
+	methodRelayRead.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*relayReadArgs)
+		f.Add(x.of.Ref, aeonrt.Read)
+	}
+	methodRelayAddToAll.NewArgs = func() aeonrt.Args { return new(relayAddToAllArgs) }
+	methodRelayAddToAll.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*relayAddToAllArgs)
+		self.(*Relay).addToAll(cx, x.all.Share(), x.n)
+	}
+	methodRelayAddToAll.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*relayAddToAllArgs)
+		for _, v := range x.all.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.Write) })
+		}
+	}
+	methodRelayNew.NewArgs = func() aeonrt.Args { return new(relayNewArgs) }
+	methodRelayNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Relay).construct(cx)
+	}
+	AeonClassMint.New = func() aeonrt.Object { return new(Mint) }
+	AeonClassMint.Methods = []*aeonrt.Method{&methodMintMake}
+	AeonClassMint.Ctor = &methodMintNew
+	AeonClassMint.Construct = &methodMintNew
+	methodMintMake.NewArgs = func() aeonrt.Args { return new(mintMakeArgs) }
+	methodMintMake.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*mintMakeArgs)
+		x.ret = self.(*Mint).make(cx, x.count, x.balance)
+	}
+	methodMintNew.NewArgs = func() aeonrt.Args { return new(mintNewArgs) }
+	methodMintNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Mint).construct(cx)
 	}
 	AeonClassAccount.New = func() aeonrt.Object { return new(Account) }
 	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountBalanceNow, &methodAccountDeposit, &methodAccountWithdraw, &methodAccountPayTo}
@@ -1918,6 +3295,141 @@ func init() {
 	methodIndexNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Index).construct(cx)
 	}
-	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex}
+	AeonClassBranch.New = func() aeonrt.Object { return new(Branch) }
+	AeonClassBranch.Methods = []*aeonrt.Method{&methodBranchJoin, &methodBranchWalk, &methodBranchLook, &methodBranchVisited}
+	AeonClassBranch.Ctor = &methodBranchNew
+	AeonClassBranch.Construct = &methodBranchNew
+	methodBranchJoin.NewArgs = func() aeonrt.Args { return new(branchJoinArgs) }
+	methodBranchJoin.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*branchJoinArgs)
+		self.(*Branch).join(cx, x.l, x.r)
+	}
+	methodBranchJoin.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*branchJoinArgs)
+		f.AddTree(x.l.Ref, aeonrt.Read)
+		f.AddTree(x.r.Ref, aeonrt.Read)
+	}
+	methodBranchJoin.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*branchJoinArgs)
+		f.AddTree(x.l.Ref, aeonrt.Read)
+		f.AddTree(x.r.Ref, aeonrt.Read)
+	}
+	methodBranchWalk.NewArgs = func() aeonrt.Args { return new(branchWalkArgs) }
+	methodBranchWalk.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*branchWalkArgs)
+		x.ret = self.(*Branch).walk(cx, x.path)
+	}
+	methodBranchWalk.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Branch)
+		f.AddTree(a.left.Ref, aeonrt.Write)
+		f.AddTree(a.right.Ref, aeonrt.Write)
+	}
+	methodBranchLook.NewArgs = func() aeonrt.Args { return new(branchLookArgs) }
+	methodBranchLook.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*branchLookArgs)
+		x.ret = self.(*Branch).look(cx, x.path)
+	}
+	methodBranchLook.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Branch)
+		f.AddTree(a.left.Ref, aeonrt.Read)
+		f.AddTree(a.right.Ref, aeonrt.Read)
+	}
+	methodBranchVisited.NewArgs = func() aeonrt.Args { return new(branchVisitedArgs) }
+	methodBranchVisited.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*branchVisitedArgs)
+		x.ret = self.(*Branch).visited(cx)
+	}
+	methodBranchNew.NewArgs = func() aeonrt.Args { return new(branchNewArgs) }
+	methodBranchNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Branch).construct(cx)
+	}
+	AeonClassHouse.New = func() aeonrt.Object { return new(House) }
+	AeonClassHouse.Methods = []*aeonrt.Method{&methodHouseOpen, &methodHouseHire}
+	AeonClassHouse.Ctor = &methodHouseNew
+	AeonClassHouse.Construct = &methodHouseNew
+	methodHouseOpen.NewArgs = func() aeonrt.Args { return new(houseOpenArgs) }
+	methodHouseOpen.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*houseOpenArgs)
+		self.(*House).open(cx, x.all.Share())
+	}
+	methodHouseOpen.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*houseOpenArgs)
+		for _, v := range x.all.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.NoAccess) })
+		}
+	}
+	methodHouseHire.NewArgs = func() aeonrt.Args { return new(houseHireArgs) }
+	methodHouseHire.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*houseHireArgs)
+		self.(*House).hire(cx, x.c, x.some.Share())
+	}
+	methodHouseHire.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*houseHireArgs)
+		f.Add(x.c.Ref, aeonrt.Write)
+		for _, v := range x.some.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.NoAccess) })
+		}
+	}
+	methodHouseNew.NewArgs = func() aeonrt.Args { return new(houseNewArgs) }
+	methodHouseNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*House).construct(cx)
+	}
+	AeonClassCook.New = func() aeonrt.Object { return new(Cook) }
+	AeonClassCook.Methods = []*aeonrt.Method{&methodCookBegin, &methodCookUse, &methodCookSwap}
+	AeonClassCook.Ctor = &methodCookNew
+	AeonClassCook.Construct = &methodCookNew
+	methodCookBegin.NewArgs = func() aeonrt.Args { return new(cookBeginArgs) }
+	methodCookBegin.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*cookBeginArgs)
+		self.(*Cook).begin(cx, x.some.Share())
+	}
+	methodCookBegin.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*cookBeginArgs)
+		for _, v := range x.some.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.NoAccess) })
+		}
+	}
+	methodCookUse.NewArgs = func() aeonrt.Args { return new(cookUseArgs) }
+	methodCookUse.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*cookUseArgs)
+		x.ret = self.(*Cook).use(cx, x.which)
+	}
+	methodCookUse.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Cook)
+		x := args.(*cookUseArgs)
+		f.Add(aeonrt.LookupElem(a.grills, x.which).Ref, aeonrt.Write)
+	}
+	methodCookSwap.NewArgs = func() aeonrt.Args { return new(cookSwapArgs) }
+	methodCookSwap.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*cookSwapArgs)
+		self.(*Cook).swap(cx, x.which, x.other)
+	}
+	methodCookSwap.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*cookSwapArgs)
+		f.Add(x.other.Ref, aeonrt.NoAccess)
+	}
+	methodCookNew.NewArgs = func() aeonrt.Args { return new(cookNewArgs) }
+	methodCookNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Cook).construct(cx)
+	}
+	AeonClassGrill.New = func() aeonrt.Object { return new(Grill) }
+	AeonClassGrill.Methods = []*aeonrt.Method{&methodGrillPut, &methodGrillCount}
+	AeonClassGrill.Ctor = &methodGrillNew
+	AeonClassGrill.Construct = &methodGrillNew
+	methodGrillPut.NewArgs = func() aeonrt.Args { return new(grillPutArgs) }
+	methodGrillPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*grillPutArgs)
+		x.ret = self.(*Grill).put(cx)
+	}
+	methodGrillCount.NewArgs = func() aeonrt.Args { return new(grillCountArgs) }
+	methodGrillCount.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*grillCountArgs)
+		x.ret = self.(*Grill).count(cx)
+	}
+	methodGrillNew.NewArgs = func() aeonrt.Args { return new(grillNewArgs) }
+	methodGrillNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Grill).construct(cx)
+	}
+	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassRelay, &AeonClassMint, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex, &AeonClassBranch, &AeonClassHouse, &AeonClassCook, &AeonClassGrill}
 	AeonPackage.ClientClasses = []*aeonrt.ClientClass{&classCaller}
 }

@@ -33,6 +33,48 @@ func (self *Counter) setTotal(cx *aeonrt.Cx, v int64) {
 	self.total = v
 }
 
+// Relay passes calls on to a counter, which may be on another node.
+type Relay struct {
+	aeonrt.Self
+}
+
+// construct is the constructor of Relay. It runs on a fresh actor: what it writes needs no undo.
+func (self *Relay) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Relay) add(cx *aeonrt.Cx, to CounterRef, n int64) int64 {
+	return to.callAdd(cx, n)
+}
+
+func (self *Relay) read(cx *aeonrt.Cx, of CounterRef) int64 {
+	return of.callRead(cx)
+}
+
+func (self *Relay) addToAll(cx *aeonrt.Cx, all aeonrt.Vector[CounterRef], n int64) {
+	for _, c := range all.Items() {
+		cx.Spend()
+		c.callAdd(cx, n)
+	}
+}
+
+// Mint makes accounts that have no owner, where it is itself.
+type Mint struct {
+	aeonrt.Self
+}
+
+// construct is the constructor of Mint. It runs on a fresh actor: what it writes needs no undo.
+func (self *Mint) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Mint) make(cx *aeonrt.Cx, count int64, balance int64) aeonrt.Vector[AccountRef] {
+	made := aeonrt.Vector[AccountRef]{}
+	for i := int64(0); i < count; i++ {
+		cx.Spend()
+		aeonrt.Push(&made, AeonCreateAccount(cx, balance))
+	}
+	return made
+}
+
 // Account can be owned by a Bank, or has no owner.
 type Account struct {
 	aeonrt.Self
@@ -252,4 +294,151 @@ func (self *Index) at(cx *aeonrt.Cx, key int64) int64 {
 
 func (self *Index) size(cx *aeonrt.Cx) int64 {
 	return self.entries.Size()
+}
+
+// Branch is a node of a binary tree.
+type Branch struct {
+	aeonrt.Self
+	left   BranchRef
+	right  BranchRef
+	visits int64
+}
+
+// construct is the constructor of Branch. It runs on a fresh actor: what it writes needs no undo.
+func (self *Branch) construct(cx *aeonrt.Cx) {
+	self.visits = 0
+}
+
+func (self *Branch) join(cx *aeonrt.Cx, l BranchRef, r BranchRef) {
+	self.setLeft(cx, l)
+	self.setRight(cx, r)
+}
+
+// walk visits the nodes of a path down to a leaf, and returns how many these are.
+func (self *Branch) walk(cx *aeonrt.Cx, path int64) int64 {
+	self.setVisits(cx, aeonrt.Add(self.visits, 1))
+	if aeonrt.Mod(path, 2) == 0 {
+		if b := self.left; !b.IsNull() {
+			return aeonrt.Add(b.callWalk(cx, aeonrt.Div(path, 2)), 1)
+		}
+	} else if b := self.right; !b.IsNull() {
+		return aeonrt.Add(b.callWalk(cx, aeonrt.Div(path, 2)), 1)
+	}
+	return 1
+}
+
+// look reads the nodes of a path.
+func (self *Branch) look(cx *aeonrt.Cx, path int64) int64 {
+	if aeonrt.Mod(path, 2) == 0 {
+		if b := self.left; !b.IsNull() {
+			return aeonrt.Add(b.callLook(cx, aeonrt.Div(path, 2)), 1)
+		}
+	} else if b := self.right; !b.IsNull() {
+		return aeonrt.Add(b.callLook(cx, aeonrt.Div(path, 2)), 1)
+	}
+	return 1
+}
+
+func (self *Branch) visited(cx *aeonrt.Cx) int64 {
+	return self.visits
+}
+
+// setLeft assigns left: it logs undo and redo first.
+func (self *Branch) setLeft(cx *aeonrt.Cx, v BranchRef) {
+	aeonrt.LogOwned(cx, &self.Self, fieldBranchLeft, &self.left, v)
+	self.left = v
+}
+
+// setRight assigns right: it logs undo and redo first.
+func (self *Branch) setRight(cx *aeonrt.Cx, v BranchRef) {
+	aeonrt.LogOwned(cx, &self.Self, fieldBranchRight, &self.right, v)
+	self.right = v
+}
+
+// setVisits assigns visits: it logs undo and redo first.
+func (self *Branch) setVisits(cx *aeonrt.Cx, v int64) {
+	aeonrt.Log(cx, &self.Self, fieldBranchVisits, &self.visits)
+	self.visits = v
+}
+
+// House is a steakhouse, the game of the dissertation: it owns cooks, and grills that these share.
+type House struct {
+	aeonrt.Self
+	cooks  aeonrt.Vector[CookRef]
+	grills aeonrt.Vector[GrillRef]
+}
+
+// construct is the constructor of House. It runs on a fresh actor: what it writes needs no undo.
+func (self *House) construct(cx *aeonrt.Cx) {
+}
+
+func (self *House) open(cx *aeonrt.Cx, all aeonrt.Vector[GrillRef]) {
+	self.setGrills(cx, all.Share())
+}
+
+func (self *House) hire(cx *aeonrt.Cx, c CookRef, some aeonrt.Vector[GrillRef]) {
+	aeonrt.VectorPushOwned(cx, &self.Self, fieldHouseCooks, &self.cooks, c)
+	c.callBegin(cx, some.Share())
+}
+
+// setGrills assigns grills: it logs undo and redo first.
+func (self *House) setGrills(cx *aeonrt.Cx, v aeonrt.Vector[GrillRef]) {
+	aeonrt.LogOwned(cx, &self.Self, fieldHouseGrills, &self.grills, v)
+	self.grills = v
+}
+
+// Cook owns the grills that it uses at present.
+type Cook struct {
+	aeonrt.Self
+	grills aeonrt.Vector[GrillRef]
+}
+
+// construct is the constructor of Cook. It runs on a fresh actor: what it writes needs no undo.
+func (self *Cook) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Cook) begin(cx *aeonrt.Cx, some aeonrt.Vector[GrillRef]) {
+	self.setGrills(cx, some.Share())
+}
+
+// use puts a steak on a grill.
+func (self *Cook) use(cx *aeonrt.Cx, which int64) int64 {
+	return self.grills.At(which).callPut(cx)
+}
+
+// swap abandons a grill for another one: it changes who owns what.
+func (self *Cook) swap(cx *aeonrt.Cx, which int64, other GrillRef) {
+	aeonrt.VectorSetOwned(cx, &self.Self, fieldCookGrills, &self.grills, which, other)
+}
+
+// setGrills assigns grills: it logs undo and redo first.
+func (self *Cook) setGrills(cx *aeonrt.Cx, v aeonrt.Vector[GrillRef]) {
+	aeonrt.LogOwned(cx, &self.Self, fieldCookGrills, &self.grills, v)
+	self.grills = v
+}
+
+// Grill counts steaks.
+type Grill struct {
+	aeonrt.Self
+	steaks int64
+}
+
+// construct is the constructor of Grill. It runs on a fresh actor: what it writes needs no undo.
+func (self *Grill) construct(cx *aeonrt.Cx) {
+	self.steaks = 0
+}
+
+func (self *Grill) put(cx *aeonrt.Cx) int64 {
+	self.setSteaks(cx, aeonrt.Add(self.steaks, 1))
+	return self.steaks
+}
+
+func (self *Grill) count(cx *aeonrt.Cx) int64 {
+	return self.steaks
+}
+
+// setSteaks assigns steaks: it logs undo and redo first.
+func (self *Grill) setSteaks(cx *aeonrt.Cx, v int64) {
+	aeonrt.Log(cx, &self.Self, fieldGrillSteaks, &self.steaks)
+	self.steaks = v
 }

@@ -1,5 +1,6 @@
 // Package server starts database servers for one run of the benchmarks, each with a data
-// directory of its own, which only it uses, and reachable through a socket in it.
+// directory of its own, which only it uses, and reachable through a socket in it. It also
+// starts other nodes, which are parts of this program.
 package server
 
 import (
@@ -13,13 +14,14 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
 // Server is a running server. Its methods may be called from any goroutine.
 type Server struct {
-	// Socket is the directory of its socket, or the socket itself.
+	// Socket is the directory of its socket, or the socket itself; of a part its address.
 	Socket string
 	// Version is what the program says of itself.
 	Version string
@@ -31,6 +33,7 @@ type Server struct {
 	log    bytes.Buffer
 	signal syscall.Signal // asks it to stop at once
 	once   sync.Once
+	ending atomic.Bool
 	exited chan struct{}
 	failed error
 }
@@ -90,6 +93,7 @@ func (s *Server) await(ready func() error) error {
 // Stop ends the server and waits until it has ended.
 func (s *Server) Stop() {
 	s.once.Do(func() {
+		s.ending.Store(true)
 		s.cmd.Process.Signal(s.signal)
 		select {
 		case <-s.exited:

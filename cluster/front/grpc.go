@@ -29,6 +29,9 @@ const (
 	frameHead = 5
 )
 
+// IsOwn reports whether the path of a method is of one of gRPC's own services.
+func IsOwn(path string) bool { return strings.HasPrefix(path, ownServices) }
+
 // isGRPC reports whether the front takes a request as one by gRPC.
 func (f *Front) isGRPC(r *http.Request) bool { return f.cfg.GRPC != nil && isGRPC(r) }
 
@@ -47,7 +50,7 @@ func messageIn(body []byte) []byte {
 // keep is keepHTTP of a request by gRPC.
 func (g *GRPC) keep(r *http.Request) (body []byte, again bool) {
 	reads := g.Reads(r.URL.Path)
-	if strings.HasPrefix(r.URL.Path, ownServices) && !reads {
+	if IsOwn(r.URL.Path) && !reads {
 		return nil, false
 	}
 	body, whole := readBody(r, resendMax+frameHead)

@@ -161,7 +161,11 @@ const (
 )
 
 func frame(kind byte, from, to event.StoreID, term uint64) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint([]byte{kind}, uint64(from)), uint64(to)), term)
+	return appendFrame(nil, kind, from, to, term)
+}
+
+func appendFrame(b []byte, kind byte, from, to event.StoreID, term uint64) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(append(b, kind), uint64(from)), uint64(to)), term)
 }
 
 // send sends a frame, or ends the session between the nodes if there is no room for it: sessions of stores lose nothing.
@@ -281,6 +285,9 @@ func (l *Links) take(node event.NodeID, from, to event.StoreID, number uint64, p
 // partMax is how many bytes of a message are sent in one piece.
 const partMax = 4 << 20
 
+// frameRoom is how many bytes most messages need with their frame.
+const frameRoom = 256
+
 // Send implements across.Network.
 func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 	if to == x.id {
@@ -298,17 +305,17 @@ func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 		l.here[to].inbox.put(func(other Store) { other.Receive(x.id, number, m) })
 		return
 	}
-	for text := m.Append(nil); ; text = text[partMax:] {
-		last := len(text) <= partMax
-		f := frame(partFrame, x.id, to, x.term)
-		if last {
-			f[0] = messageFrame
-		}
-		l.send(s.node, append(binary.AppendUvarint(f, number), text[:min(partMax, len(text))]...))
-		if last {
-			return
-		}
+	head := func(kind byte) []byte {
+		return binary.AppendUvarint(appendFrame(make([]byte, 0, frameRoom), kind, x.id, to, x.term), number)
 	}
+	f := m.Append(head(messageFrame))
+	if text := f[len(head(messageFrame)):]; len(text) > partMax {
+		for ; len(text) > partMax; text = text[partMax:] {
+			l.send(s.node, append(head(partFrame), text[:partMax]...))
+		}
+		f = append(head(messageFrame), text...)
+	}
+	l.send(s.node, f)
 }
 
 // Sessions lists the stores with which a store that this node leads has a session, in order; nil if this node does not lead it.

@@ -158,22 +158,31 @@ func (s *Status) Judge() {
 	case s.Leader == 0 || spare(s.Voters, up) < 0:
 		worse(NoQuorum, fmt.Sprintf("%d of %d nodes that vote are heard: members and places cannot change", count(s.Voters, up), len(s.Voters)), "bring back nodes that are silent")
 	}
+	var lacks lacks
 	for _, st := range s.Stores {
 		current := func(n event.NodeID) bool { return up(n) && slices.Contains(st.Current, n) }
 		s.Survives = min(s.Survives, spare(st.Replicas, current))
 		s.Healed = min(s.Healed, st.Want-(st.Want/2+1))
 		if len(st.Wanted) < st.Want {
-			worse(Healing, fmt.Sprintf("store %d has %d of %d replicas", st.ID, len(st.Wanted), st.Want))
+			lacks.of(st.ID, Healing, fmt.Sprintf("%%s %%s %d of %d replicas", len(st.Wanted), st.Want))
 		}
 		if st.Leader == 0 {
-			worse(Stopped, fmt.Sprintf("no node runs the actors of store %d", st.ID), "bring back nodes that are silent")
+			next := "bring back nodes that are silent"
+			if spare(st.Wanted, up) >= 0 {
+				next = "wait: the nodes that keep the store choose its leader, which takes a second or two"
+			}
+			lacks.of(st.ID, Stopped, "no node runs the actors of %s", next)
 			continue
 		}
 		for _, n := range st.Wanted {
 			if up(n) && !current(n) {
-				worse(Healing, fmt.Sprintf("%s is being brought up to date with store %d", s.name(n), st.ID))
+				lacks.of(st.ID, Healing, s.name(n)+" is being brought up to date with %s")
 			}
 		}
+	}
+	for _, l := range lacks {
+		stores, have := storeList(l.stores)
+		worse(l.health, fmt.Sprintf(l.text, []any{stores, have}[:strings.Count(l.text, "%s")]...), l.next...)
 	}
 	s.Survives, s.Healed = max(s.Survives, 0), max(s.Healed, 0)
 	if s.Healed == 0 && len(s.Nodes) > 1 {
@@ -193,6 +202,50 @@ func count(list []event.NodeID, up func(event.NodeID) bool) (n int) {
 		}
 	}
 	return n
+}
+
+// lacks are what is missing of stores. What several of them lack is said once.
+type lacks []*lack
+
+type lack struct {
+	health Health
+	text   string // with a place for the stores, and perhaps one for has or have
+	next   []string
+	stores []uint32
+}
+
+// of notes what a store lacks.
+func (l *lacks) of(store uint32, h Health, text string, next ...string) {
+	i := slices.IndexFunc(*l, func(o *lack) bool { return o.text == text })
+	if i < 0 {
+		i = len(*l)
+		*l = append(*l, &lack{h, text, next, nil})
+	}
+	(*l)[i].stores = append((*l)[i].stores, store)
+}
+
+// storeList names stores, which ascend, and returns the verb for them: store 3 has, stores 0 to 2, 5 have.
+func storeList(stores []uint32) (text, have string) {
+	if len(stores) == 1 {
+		return fmt.Sprintf("store %d", stores[0]), "has"
+	}
+	var runs []string
+	for i := 0; i < len(stores); {
+		end := i + 1
+		for end < len(stores) && stores[end] == stores[end-1]+1 {
+			end++
+		}
+		switch end - i {
+		case 1:
+			runs = append(runs, fmt.Sprint(stores[i]))
+		case 2:
+			runs = append(runs, fmt.Sprint(stores[i]), fmt.Sprint(stores[end-1]))
+		default:
+			runs = append(runs, fmt.Sprintf("%d to %d", stores[i], stores[end-1]))
+		}
+		i = end
+	}
+	return "stores " + strings.Join(runs, ", "), "have"
 }
 
 // spare returns how many of those that are up may be lost, so that a majority of the list is left; negative if there is none.

@@ -63,6 +63,28 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// What several stores lack is said once.
+func TestWhatStoresLack(t *testing.T) {
+	s := three(func(s *Status) {
+		st := s.Stores[0]
+		s.Stores = nil
+		for id := range uint32(8) {
+			st.ID = id
+			switch st.Current, st.Leader = []event.NodeID{1, 2, 3}, 1; id {
+			case 0, 1, 2, 5, 6:
+				st.Current = []event.NodeID{1, 2}
+			case 4:
+				st.Leader = 0
+			}
+			s.Stores = append(s.Stores, st)
+		}
+	})
+	want := []string{"n3 is being brought up to date with stores 0 to 2, 5, 6", "no node runs the actors of store 4"}
+	if !slices.Equal(s.Why, want) || s.Health != Stopped || len(s.Next) != 1 || !strings.HasPrefix(s.Next[0], "wait: ") {
+		t.Errorf("%s: %q, %q", s.Health, s.Why, s.Next)
+	}
+}
+
 func TestString(t *testing.T) {
 	s := three(func(s *Status) {
 		s.Nodes[0].PID, s.Nodes[0].Listen, s.Nodes[0].Leads = 71, "127.0.0.1:8080", []uint32{0}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -67,8 +68,8 @@ event touches, so that the check also finds a change that no event has committed
 costs encoding these actors at every event.
 
 The nodes of a cluster write a file for each time that one of them begins to lead, each into
-its own directory. Name all of these: what belongs to one store is checked as one
-history, in which a leader that was replaced without knowing it must not have
+its own directory. Name all of these: what belongs to one store, or to the stores of one
+cluster, is checked as one history, in which a leader that was replaced without knowing it must not have
 answered any more. --clocks says how far the clocks of the nodes were apart.
 
 	aeonc trace check n1/trace n2/trace n3/trace
@@ -132,14 +133,14 @@ func checkTraces(env *cli.Env, names []string, clocks time.Duration) error {
 	return nil
 }
 
-// traced is what is checked as one trace: a file, or all files of a store.
+// traced is what is checked as one trace: a file, or all files of a store, or of the stores of a cluster.
 type traced struct {
 	name  string
-	store string
+	of    string // the id of the store, or of the cluster
 	files []trace.File
 }
 
-// gather opens the traces that the user has named, of which those of one store belong together. The caller closes them, after an error, too.
+// gather opens the traces that the user has named, of which those of one store, or of one cluster, belong together. The caller closes them, after an error, too.
 func gather(env *cli.Env, names []string) (list []*traced, err error) {
 	for _, name := range names {
 		info, err := os.Stat(name)
@@ -184,9 +185,9 @@ func add(list []*traced, env *cli.Env, name string, fromDir bool) ([]*traced, er
 	}
 	t := &traced{name: name}
 	if h != nil {
-		t.store = h.Store
+		t.of = cmp.Or(h.Cluster, h.Store)
 	}
-	if i := slices.IndexFunc(list, func(o *traced) bool { return o.store == t.store && t.store != "" }); i >= 0 {
+	if i := slices.IndexFunc(list, func(o *traced) bool { return o.of == t.of && t.of != "" }); i >= 0 {
 		list[i].files = append(list[i].files, part)
 	} else {
 		t.files = []trace.File{part}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -181,6 +182,9 @@ func openToLook(dir string) (*pebbledb.DB, error) {
 	if isNode(dir) {
 		return nil, fmt.Errorf("%s is the directory of a node of a cluster, which the node alone can read: start it to ask for `aeond status` or `aeond actors`, and with --snapshots to have it take snapshots", dir)
 	}
+	if err := notStores(dir); err != nil {
+		return nil, err
+	}
 	db, err := pebbledb.OpenReadOnly(dir, store.EngineOptions{})
 	if err != nil {
 		return nil, err
@@ -192,6 +196,15 @@ func openToLook(dir string) (*pebbledb.DB, error) {
 		return nil, errors.Join(store.In(dir, err), db.Close())
 	}
 	return db, nil
+}
+
+// notStores refuses a directory with the stores of a cluster.
+func notStores(dir string) error {
+	n, err := archive.Stores(dir)
+	if err == nil && n > 0 {
+		err = &archive.StoresError{Dir: dir, Stores: n}
+	}
+	return err
 }
 
 // write names the store and its program, and says what is in the store.

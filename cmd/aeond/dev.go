@@ -35,19 +35,19 @@ Dev runs N nodes of a cluster on this machine, each a process of its own with a 
 DIR. Node i, from 0 on, serves clients at PORT+i; with --grpc by gRPC, too. What they write comes in one log, each line with
 the node in front. Ctrl-C ends all. A second run goes on with what is in DIR. To see what a
 cluster survives, kill one of the processes; "aeond status" tells their ids, and dev starts no
-process again by itself. With --stores a new cluster divides its actors among so many stores, each led
-by a node. With --adopt a new cluster begins with the actors in OLD, the directory of a
-program that ran alone.
+process again by itself. A new cluster divides its actors among 8 stores, each led by a node, or as
+many as --stores says. With --adopt a new cluster begins with the actors in OLD, the directory of a
+program that ran alone, or a snapshot of a cluster that was restored.
 
 	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			nodes := fs.Int("nodes", 3, "how many nodes, a `NUMBER`")
-			stores := fs.Int("stores", 1, "among how many stores a new cluster divides its actors, a `NUMBER`")
+			stores := fs.Int("stores", 0, fmt.Sprintf("among how many stores a new cluster divides its actors, a `NUMBER`; %d if not given", settings.StoresDefault))
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
 			dir := fs.String("data", "", "the directory `DIR`, with one below for each node")
 			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
 			grpc := fs.Bool("grpc", false, "take calls by gRPC, too; PROGRAM is sources")
-			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, which stays as it is")
+			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is")
 			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *stores, *app, *dir, *listen, *grpc, *adopt) })
 		},
 	}
@@ -66,10 +66,8 @@ func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, ad
 		return cli.Usagef("name the directory with --data")
 	case nodes < 1 || nodes > devNodesMax:
 		return cli.Usagef("--nodes: %d; write a number from 1 to %d", nodes, devNodesMax)
-	case stores < 1 || stores > settings.StoresMax:
+	case stores < 0 || stores > settings.StoresMax:
 		return cli.Usagef("--stores: %d; write a number from 1 to %d", stores, settings.StoresMax)
-	case stores > 1 && adopt != "":
-		return cli.Usagef("--adopt begins a cluster of one store, with the actors of the directory: leave --stores out")
 	case err != nil || bad != nil || first == 0 || int(first)+nodes > 65536:
 		return cli.Usagef("--listen: %q is no HOST:PORT with %d ports from there on, as in 127.0.0.1:8080", listen, nodes)
 	}
@@ -117,7 +115,7 @@ type devCluster struct {
 	dir    string
 	host   string
 	port   int
-	stores int      // of a new cluster
+	stores int      // of a new cluster; 0: that is not said
 	adopt  string   // what node 0 begins with; "": nothing
 	ended  chan int // gets the numbers of those that have ended
 
@@ -171,7 +169,10 @@ func (d *devCluster) start(i int) error {
 	args := []string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}
 	again := slices.Clone(args) // it needs no more when it has begun
 	if i == 0 && d.adopt == "" && !isNode(d.nodeDir(i)) {
-		args = append(args, "--create", "--stores", strconv.Itoa(d.stores))
+		args = append(args, "--create")
+	}
+	if i == 0 && d.stores > 0 && !isNode(d.nodeDir(i)) {
+		args = append(args, "--stores", strconv.Itoa(d.stores))
 	}
 	if i == 0 && d.adopt != "" { // a node that has begun does not look at it
 		args = append(args, "--adopt", d.adopt)

@@ -30,7 +30,7 @@ Snapshot copies everything in a data directory, or an actor with all that it own
 directory or to a bucket: s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION, with
 credentials from the environment as the tools of AWS have them. What is there already is not
 sent again. The program must have ended; one that runs takes its snapshots itself, with
---snapshots and --snapshot-actor, while events go on.
+--snapshots and --snapshot-actor, while events go on, and so does a cluster.
 
 ACTOR is CLASS/NAME, or CLASS:ID as a trace shows an actor without a name.
 
@@ -63,7 +63,8 @@ func snapshotsCommand() *cli.Command {
 		Args:  "--from PLACE [--verify]",
 		Short: "list the snapshots in a directory or a bucket",
 		Long: `
-Snapshots lists what is in a place that snapshots have gone to, the oldest first. With --verify all
+Snapshots lists what is in a place that snapshots have gone to, the oldest first: of a cluster those of all
+its nodes, and the parts of several stores together. With --verify all
 of it is read and checked. The exit code is 1 if something is damaged, which is in the way of nothing else there.
 
 	aeond snapshots --from /backup/shop --verify`,
@@ -82,8 +83,10 @@ func restoreCommand() *cli.Command {
 		Short: "bring a snapshot back",
 		Long: `
 Restore makes a data directory of a snapshot: of the newest of everything, or, with --actor, of
-the newest of that actor, or of the one that is named. DIR must be new or empty. If PLACE has
-snapshots of several stores, the one that is meant is to be named.
+the newest of that actor, or of the one that is named. DIR must be new or empty. PLACE may be that of
+all nodes of a cluster. If it has snapshots of several directories, the one that is meant is to be named.
+Of a cluster of several stores DIR gets a directory for each; a new cluster begins with them, by
+"aeond start --adopt DIR".
 
 A snapshot of an actor can also be brought back into the directory that it was taken of, where the actor
 is replaced, with all that it owns, and everything else stays; the program must have ended. It is
@@ -178,7 +181,7 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 	if err != nil {
 		return err
 	}
-	list, bad, err := snapshot.List(context.Background(), place, "")
+	list, bad, err := snapshot.All(context.Background(), place)
 	if err != nil {
 		return err
 	}
@@ -186,26 +189,19 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 		return &snapshot.NotFoundError{Target: place.String()}
 	}
 	damaged := len(bad) > 0
-	for i := range list {
-		m := &list[i]
-		rows, bytes := m.Size()
-		what := m.Of()
-		if m.Kind == snapshot.Actor {
+	for _, f := range list {
+		rows, bytes := f.Size()
+		what := f.Of()
+		if m := &f.Parts[0]; m.Kind == snapshot.Actor {
 			what += ", " + cli.Count(m.Actors, "actor")
 		}
-		fmt.Fprintf(env.Stdout, "%s  %s  %d rows  %d bytes  %s", m.Name, m.Program, rows, bytes, what)
+		fmt.Fprintf(env.Stdout, "%s  %s  %d rows  %d bytes  %s", f.Name, f.Parts[0].Program, rows, bytes, what)
 		if verify {
-			env.Doing("reading %s", m.Name)
-			err := snapshot.Verify(context.Background(), place, m)
-			if bad := new(snapshot.DamageError); errors.As(err, &bad) {
-				fmt.Fprintf(env.Stdout, "  DAMAGED %s: %s\n", bad.Name, bad.Reason)
-				damaged = true
-				continue
-			}
+			whole, err := verifySnapshot(env, f)
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(env.Stdout, "  whole")
+			damaged = damaged || !whole
 		}
 		fmt.Fprintln(env.Stdout)
 	}
@@ -216,6 +212,26 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 		return cli.Code(cli.ExitProblem)
 	}
 	return nil
+}
+
+// verifySnapshot reads all of a snapshot, and writes whether it is whole.
+func verifySnapshot(env *cli.Env, f *snapshot.Found) (whole bool, err error) {
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		env.Doing("reading %s", p.Name)
+		err := snapshot.Verify(context.Background(), p.Place, &p.Manifest)
+		if bad := new(snapshot.DamageError); errors.As(err, &bad) {
+			fmt.Fprintf(env.Stdout, "  DAMAGED %s: %s", bad.Name, bad.Reason)
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if len(f.Missing) == 0 {
+		fmt.Fprint(env.Stdout, "  whole")
+	}
+	return true, nil
 }
 
 func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
@@ -229,7 +245,7 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 	if id, err := pebbledb.Identify(dir); err == nil { // an actor goes back where it was taken
 		w.Store = id.Store
 	}
-	m, err := snapshot.Find(context.Background(), place, w)
+	found, err := snapshot.Find(context.Background(), place, w)
 	if several := new(snapshot.AmbiguousError); errors.As(err, &several) {
 		return fmt.Errorf("%w\n\tname one with --snapshot", err)
 	}
@@ -242,26 +258,32 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 	if err != nil {
 		return err
 	}
+	empty, err := vacate(env, dir)
+	switch m := &found.Parts[0]; {
+	case err != nil:
+		return err
+	case empty && found.Set() != nil:
+		return restoreStores(env, found, dir)
+	case empty:
+		return restoreNew(env, &m.Manifest, dir, rowsOf(env, m))
+	case m.Kind == snapshot.Actor:
+		return full(dir, restoreActor(env, &m.Manifest, dir, rowsOf(env, m)))
+	}
+	return fmt.Errorf("%s is not empty; a snapshot of everything is restored to a new directory", dir)
+}
+
+// rowsOf returns the rows of a snapshot, and tells how many of them were read.
+func rowsOf(env *cli.Env, m *snapshot.Part) archive.RowSource {
 	all, _ := m.Size()
-	rows := archive.RowSource(func(f func(key, row []byte) error) error {
+	return archive.RowSource(func(f func(key, row []byte) error) error {
 		read := 0
-		return snapshot.Read(context.Background(), place, m, func(key, row []byte) error {
+		return snapshot.Read(context.Background(), m.Place, &m.Manifest, func(key, row []byte) error {
 			if read++; read%rowsTold == 0 {
-				env.Doing("%d of %d rows restored", read, all)
+				env.Doing("%d of %d rows of %s restored", read, all, m.Of())
 			}
 			return f(key, row)
 		})
 	}).Upgraded()
-	empty, err := vacate(env, dir)
-	switch {
-	case err != nil:
-		return err
-	case empty:
-		return restoreNew(env, m, dir, rows)
-	case m.Kind == snapshot.Actor:
-		return full(dir, restoreActor(env, m, dir, rows))
-	}
-	return fmt.Errorf("%s is not empty; a snapshot of everything is restored to a new directory", dir)
 }
 
 // vacate removes what a command that was killed has left of a directory, and reports whether the directory is empty, or not there.
@@ -269,6 +291,12 @@ func vacate(env *cli.Env, dir string) (empty bool, err error) {
 	killed, err := pebbledb.Vacate(dir)
 	for _, path := range killed {
 		env.Say("removed %s, which a restore or an upgrade that was killed has left", path)
+	}
+	if err == nil {
+		var removed bool
+		if removed, err = archive.VacateStores(dir); removed {
+			env.Say("removed what a restore that was killed has left in %s", dir)
+		}
 	}
 	if err != nil {
 		return false, err
@@ -288,26 +316,42 @@ func full(dir string, err error) error {
 	return err
 }
 
-// makeOf makes a directory of rows, and returns its path.
-func makeOf(rows archive.RowSource, dir, program string) (path string, id store.Identity, err error) {
+// makeOf makes the directory of a store, which has a number in its cluster, of rows, and returns its path.
+func makeOf(rows archive.RowSource, dir, program string, number event.StoreID) (path string, id store.Identity, err error) {
 	if path, err = filepath.Abs(dir); err != nil {
 		return "", id, err
 	}
 	err = pebbledb.Make(path, store.EngineOptions{Program: program}, func(e *pebbledb.DB) error {
 		id = e.Identity()
-		return archive.Restore(e, id, rows)
+		return archive.Restore(e, id, number, rows)
 	})
 	return path, id, full(dir, err)
 }
 
 // restoreNew makes a directory of a snapshot.
 func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.RowSource) error {
-	dir, id, err := makeOf(rows, dir, m.Program)
+	dir, id, err := makeOf(rows, dir, m.Program, 0)
 	if err != nil {
 		return err
 	}
 	n, _ := m.Size()
 	fmt.Fprintf(env.Stdout, "%s: %d rows of %s, a new store %s\n", dir, n, m.Name, id.Store)
+	return nil
+}
+
+// restoreStores makes a directory with one for each store of a cluster.
+func restoreStores(env *cli.Env, f *snapshot.Found, dir string) error {
+	for i := range f.Parts {
+		m := &f.Parts[i]
+		if _, _, err := makeOf(rowsOf(env, m), archive.StoreDir(dir, i), m.Program, event.StoreID(i)); err != nil {
+			return err
+		}
+	}
+	if err := archive.WriteStores(dir, len(f.Parts), f.Name); err != nil {
+		return err
+	}
+	n, _ := f.Size()
+	fmt.Fprintf(env.Stdout, "%s: %d rows of %s, in %d stores: a new cluster begins with them by --adopt %[1]s\n", dir, n, f.Name, len(f.Parts))
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 func startCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "start",
-		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--cluster-listen HOST:PORT [--stores N | --join TOKEN | --adopt OLD]] [--spans PLACE] [--durability MODE] [--memory SIZE]",
+		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--cluster-listen HOST:PORT [--join TOKEN | --adopt OLD] [--stores N]] [--spans PLACE] [--durability MODE] [--memory SIZE]",
 		Short: "serve what a data directory holds",
 		Long: `
 Start goes on with the actors, sub-events and timers in a data directory, and runs until it is
@@ -29,9 +29,10 @@ With --spans what events do and wait for goes to a collector of OpenTelemetry, o
 (docs/spans.md).
 
 With --cluster-listen it is a node of a cluster, which keeps the actors on several machines
-(docs/cluster.md): with --create a new directory begins a cluster; with --join it joins one. With --stores N a new
-cluster divides its actors among N stores, each led by a node. With --adopt OLD the
-cluster begins with the actors in OLD, the directory of a program that ran alone.
+(docs/cluster.md): with --create a new directory begins a cluster; with --join it joins one. A new cluster
+divides its actors among 8 stores, each led by a node, or among N with --stores N. With --adopt OLD the
+cluster begins with the actors in OLD, the directory of a program that ran alone, or a snapshot of a
+cluster that "aeond restore" has brought back, in as many stores as that had.
 
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.
@@ -81,6 +82,9 @@ func start(env *cli.Env, app string, create, grpc bool, state settings.State, li
 	}
 	if cluster.Listen == "" && isNode(state.Dir) {
 		return fmt.Errorf("%s is the directory of a node of a cluster: start it with --listen, and with --cluster-listen HOST:PORT, where the other nodes reach it", state.Dir)
+	}
+	if err := notStores(state.Dir); err != nil {
+		return err
 	}
 	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: cluster.Listen != ""})
 	if err != nil {

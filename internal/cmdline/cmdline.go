@@ -88,6 +88,12 @@ func kindOf(fs *flag.FlagSet, name, prefix, switched string) string {
 	return switched
 }
 
+// Given reports whether the user has given a flag.
+func Given(fs *flag.FlagSet, name string) (given bool) {
+	fs.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	return given
+}
+
 // NotEmpty returns an error if one of the named flags was given without a value: a script whose variable is
 // not set must not do what it does without the flag.
 func NotEmpty(fs *flag.FlagSet, names ...string) (err error) {

@@ -5,9 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"slices"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // acceptPause is how long the port waits after the system had no connection for it, as when the process has too many files open.
@@ -82,7 +85,11 @@ func (p *Port) handshake(raw net.Conn, cfg *tls.Config) {
 		c.peer, c.key, _ = p.cfg.Identity.Check(s.PeerCertificates[0]) // ofCluster has looked at the error
 	}
 	if err := p.admit(c); err != nil {
-		p.cfg.Logger.Info("a connection is refused", "from", raw.RemoteAddr(), "node", c.peer, "protocol", c.proto, "reason", err)
+		level := slog.LevelInfo
+		if _, starts := errors.AsType[*notNow](err); starts {
+			level = slog.LevelDebug // one of the two is starting, or ending, and the other comes again
+		}
+		p.cfg.Logger.Log(context.Background(), level, "a connection is refused", "from", raw.RemoteAddr(), "node", c.peer, "protocol", c.proto, "reason", err)
 		_ = answer(c.Conn, err)
 		_ = c.Close()
 		return
@@ -96,6 +103,15 @@ func (p *Port) handshake(raw net.Conn, cfg *tls.Config) {
 	}
 }
 
+// notNow says that a node does not take a protocol, as it is starting or ending.
+type notNow struct {
+	node  event.NodeID
+	proto Protocol
+}
+
+// Error implements error.
+func (e *notNow) Error() string { return fmt.Sprintf("node %d does not take %s now", e.node, e.proto) }
+
 // admit returns why a connection is not taken. It is registered first, so that Recheck finds it if a node is removed meanwhile.
 func (p *Port) admit(c *Conn) error {
 	if err := p.add(c); err != nil {
@@ -105,7 +121,7 @@ func (p *Port) admit(c *Conn) error {
 	listens := p.mu.listeners[c.proto] != nil
 	p.mu.Unlock()
 	if !listens {
-		return fmt.Errorf("node %d does not take %s now", p.cfg.Identity.Node, c.proto)
+		return &notNow{p.cfg.Identity.Node, c.proto}
 	}
 	if c.peer == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,10 +19,14 @@ import (
 // written, and with what was synced alone.
 type filmed struct {
 	*replicatest.Memory
+
+	mu     sync.Mutex // guards images while the log and the states are written
 	images []*replicatest.Memory
 }
 
 func (f *filmed) take() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.images = append(f.images,
 		f.Memory.Crash(func(unsynced int) int { return unsynced }),
 		f.Memory.Crash(func(int) int { return 0 }))

@@ -1,6 +1,10 @@
 package across
 
-import "github.com/aeon-lang/aeon/runtime/event"
+import (
+	"context"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
 
 // Callbacks of events to clients of other stores have the order of the commits: while an event has all its locks, the store of a client gives
 // its callbacks their places. They are held there until the store of the event says what becomes of them.
@@ -20,9 +24,9 @@ type heldID struct {
 	number uint64 // among all of from
 }
 
-// Hold has another store give callbacks their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before.
-func (s *Store) Hold(to event.StoreID, number uint64, list []Line) {
-	s.Ask(to, Question{Lines: list, Number: number})
+// Hold has another store give callbacks of an event their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before.
+func (s *Store) Hold(to event.StoreID, number uint64, of event.EventID, list []Line) {
+	_, _ = s.Ask(context.Background(), to, Question{Lines: list, Number: number, Event: of}) // else this store has ended
 }
 
 // Let says what becomes of callbacks that another store holds.

@@ -4,6 +4,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // Network carries messages between stores, in sessions as package commit has them.
@@ -31,9 +32,9 @@ const (
 	Called
 	// Returned: the innermost call of the other store that the thread has not answered yet has ended. Fields: Name, Number, Reply.
 	Returned
-	// Commit is between the machines of package commit. Fields: Commit, Claim.
+	// Commit is between the machines of package commit. Fields: Commit, Claim, Tick.
 	Commit
-	// Ask is a question outside of events. Fields: Number, which names it, Question: Lines and Number, or Kept, or Class and Name, or Actor, or End.
+	// Ask is a question outside of events. Fields: Number, which names it, Question: Lines, Number and Event, or Kept, or Class and Name, or Actor, or End.
 	Ask
 	// Answer answers it. Fields: Number, Question: Class, Actor, Label, First.
 	Answer
@@ -64,6 +65,7 @@ type Message struct {
 	Reply    *Reply
 	Commit   commit.Message
 	Claim    order.Wanted // a part was dropped that did not cover this actor
+	Tick     int64        // of the sender, 0 unless it is traced
 	Question *Question
 }
 
@@ -83,6 +85,7 @@ type Call struct {
 	// Lines are what the caller has issued since its own call began, of what its home issues.
 	Lines []Line
 	Grown []order.Wanted // as of a Reply
+	Span  *span.Place    // of the call; nil: the event is not recorded
 }
 
 // Run is what moves with the thread of control of an event.
@@ -91,6 +94,8 @@ type Run struct {
 	Fuel   int64  // that is left
 	Random uint64 // state of the random numbers, 0: not seeded yet
 	Now    int64  // time of the event in nanoseconds since 1970, 0: not asked for yet
+	// Reached is the tick at which the event has reached the last of its actors, 0 unless it is traced.
+	Reached int64
 }
 
 // Reply is how a call has ended.
@@ -107,6 +112,7 @@ type Reply struct {
 	Run       Run
 	Goes      bool   // a tail call follows the event, from the store that replies
 	Wrote     bool   // the attempt has changed something in the store that replies
+	Granted   bool   // queues of the store that replies have given the attempt locks since its last reply
 	Votes     uint64 // if not 0 the store votes for the attempt, of which it has begun so many calls; what it has changed there is a durable row
 	Lines     []Line // that the callee has issued, and has not told yet
 	// Grown is what the part has taken beyond what it was ordered with, and has not told yet.
@@ -121,6 +127,7 @@ type Line struct {
 	Object uint64 // of a callback: the client object
 	Method string
 	Args   []byte
+	Number int // of a callback that is held: among those of its event, from 1 on
 }
 
 // Question is about an actor or a client, and then its answer; or it has callbacks held, or the end of a chain taken.
@@ -128,7 +135,8 @@ type Question struct {
 	// Lines are callbacks for clients of the addressee: they get their places, and wait for a Let with the Number.
 	Lines  []Line
 	Number uint64 // among all of the store that asks
-	Held   *Held  // set where the question arrives
+	Event  event.EventID
+	Held   *Held // set where the question arrives
 	// Kept is an actor that a chain keeps: the answer comes when it has left.
 	Kept event.ActorID
 	// Object: is it one of a client outside, of the client class Class, of the caller Name? Class is "" in the answer if it is not.

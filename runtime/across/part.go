@@ -200,13 +200,15 @@ func (p *Part) told(step func(commit.Name, []commit.Effect) []commit.Effect) {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.carryOut(step(p.name, nil))
+	s.carryOut(step(p.name, s.noEffects()))
 }
 
 // ends notes that the attempt has come to its end in all stores, and is being decided. Caller holds the mutex of the Store.
 func (p *Part) ends() {
 	// Invariant: a part votes for what has been done. Code that runs on would write behind the vote.
-	assert.That(len(p.threads) == 0, "across: %v is to vote, and %d of its calls run", p.name, len(p.threads))
+	if len(p.threads) > 0 {
+		assert.Unreachable("across: %v is to vote, and %d of its calls run", p.name, len(p.threads))
+	}
 	p.attempt.Ended()
 }
 

@@ -1,7 +1,8 @@
 package across
 
 import (
-	"errors"
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -14,7 +15,7 @@ import (
 // that: attempts that have not been voted for are withdrawn, what was decided is told again in the next session, and questions are asked again.
 
 // ErrEnded says that a store is not one of several any more: it has failed.
-var ErrEnded = errors.New("the store has left the cluster")
+var ErrEnded = fmt.Errorf("the store has left the cluster: %w", event.ErrClosed)
 
 // Up says that a session with another store has begun. The network gives sessions numbers, of which none is 0.
 func (s *Store) Up(store event.StoreID, session uint64) {
@@ -115,6 +116,9 @@ func (s *Store) End() {
 			p.drop()
 		}
 	}
+	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
+		s.asked[n].answered(nil)
+	}
 	clear(s.asked)
 	s.news.Broadcast()
 	s.loseHeld(s.cfg.Store)
@@ -162,35 +166,95 @@ func (s *Store) tell(to event.StoreID, m *Message) {
 
 // asked is a question that is not answered.
 type asked struct {
-	of      event.StoreID
-	message *Message
-	answer  Question
-	by      *order.Attempt // that waits for the answer; nil: it is not known
+	of       event.StoreID
+	message  *Message
+	by       *order.Attempt  // that waits for the answer; nil: it is not known
+	answered func(*Question) // nil: this store has ended. Caller holds mu
 }
 
-// Ask has another store answer a question, and waits, over sessions. A store that has ended gets no answer but the question.
-func (s *Store) Ask(of event.StoreID, q Question) Question { return s.ask(of, q, nil) }
+// Ask has another store answer a question, and waits, over sessions. The error is ErrEnded, or an *event.AwayError if ctx ends before. ctx does not end
+// the waiting of a system that is scheduled.
+func (s *Store) Ask(ctx context.Context, of event.StoreID, q Question) (Question, error) {
+	return s.ask(ctx, of, q, nil)
+}
 
-// AwaitKept has an attempt wait until a chain has left an actor of another store.
+// AwaitKept has an event wait until a chain has left an actor of another store, or the event is cancelled. It is between two attempts.
 func (s *Store) AwaitKept(a *order.Attempt, actor event.ActorID) {
-	s.ask(s.cfg.StoreOf(actor), Question{Kept: actor}, a)
+	_, _ = s.ask(a.Context(), s.cfg.StoreOf(actor), Question{Kept: actor}, a) // the next attempt sees what is wrong
 }
 
-func (s *Store) ask(of event.StoreID, q Question, by *order.Attempt) Question {
+func (s *Store) ask(ctx context.Context, of event.StoreID, q Question, by *order.Attempt) (_ Question, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		return q
+	over := false
+	n := s.question(of, q, by, func(answer *Question) {
+		if over = true; answer == nil {
+			err = ErrEnded
+			return
+		}
+		q = *answer
+	})
+	if s.cfg.Scheduler == nil && ctx.Done() != nil {
+		defer context.AfterFunc(ctx, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.news.Broadcast()
+		})()
 	}
-	s.questions++
-	n := s.questions
-	a := &asked{of: of, message: &Message{Kind: Ask, Number: n, Question: &q}, answer: q, by: by}
-	s.asked[n] = a
-	s.send(of, a.message)
-	for s.asked[n] != nil {
+	for !over && ctx.Err() == nil {
 		s.news.Wait()
 	}
-	return a.answer
+	if !over {
+		delete(s.asked, n)
+		err = &event.AwayError{Store: of, Reached: s.reaches(of), Cause: ctx.Err()}
+	}
+	return q, err
+}
+
+// AskFor is Ask for the code of an attempt. It returns false if the attempt is over before: the code is to unwind.
+func (s *Store) AskFor(a *order.Attempt, of event.StoreID, q Question) (Question, bool) {
+	token, over := a.Token(), false
+	s.mu.Lock()
+	n := s.question(of, q, a, func(answer *Question) {
+		a.Notify(token, func() {
+			if over = true; answer != nil {
+				q = *answer
+			}
+		})
+	})
+	s.mu.Unlock()
+	ok := a.AwaitNews(func() bool { return over })
+	if !ok {
+		s.mu.Lock()
+		delete(s.asked, n)
+		s.mu.Unlock()
+	}
+	return q, ok
+}
+
+// question asks, and returns the number of the question. Caller holds mu.
+func (s *Store) question(of event.StoreID, q Question, by *order.Attempt, answered func(*Question)) uint64 {
+	if s.ended {
+		answered(nil)
+		return 0
+	}
+	s.questions++
+	a := &asked{of: of, message: &Message{Kind: Ask, Number: s.questions, Question: &q}, by: by, answered: answered}
+	s.asked[s.questions] = a
+	s.send(of, a.message)
+	return s.questions
+}
+
+// Away lists the other stores with which there is no session: they have no leader, or this one is cut off from it.
+func (s *Store) Away() (list []event.StoreID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.cfg.Stores {
+		if !s.reaches(id) {
+			list = append(list, id)
+		}
+	}
+	return list
 }
 
 // answer answers a question that has come in a session.

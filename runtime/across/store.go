@@ -1,6 +1,7 @@
 package across
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -15,12 +16,20 @@ import (
 // Config says what a Store works with. All fields are needed but Scheduler.
 type Config struct {
 	Store     event.StoreID
+	Stores    event.StoreID // how many there are
 	StoreOf   func(event.ActorID) event.StoreID
 	Network   Network
 	Local     Local
 	Number    func() uint64 // of attempts: it returns no number twice, in any start
 	Workers   *sched.Workers
 	Scheduler *sched.Scheduler
+	Ticks     Ticks
+}
+
+// Ticks is the clock of a store that is traced. The messages of the commit carry it from store to store.
+type Ticks interface {
+	Time() int64 // 0: it is not traced
+	Heard(tick int64)
 }
 
 // Local is the system of the store.
@@ -38,8 +47,8 @@ type Local interface {
 	// Answer answers a question, in place. It may wait. False says that it cannot, as the store has failed or is of another version: the question
 	// comes again in the next session.
 	Answer(*Question) bool
-	// Forget deletes the row of a decision that all have carried out.
-	Forget(commit.Name)
+	// Forget deletes the rows of decisions that all have carried out.
+	Forget([]commit.Name)
 }
 
 // Store is one store among several, in one start of it. Any goroutine may use it.
@@ -61,6 +70,9 @@ type Store struct {
 	votes       map[voteKey]int8         // whether calls are to be answered with a vote: see try.go
 	held        map[heldID]*Held         // for events of other stores
 	questions   uint64
+	effects     []commit.Effect // of a list that was carried out: see noEffects
+	settled     []commit.Name   // decisions that all have carried out, and whose rows are to be deleted
+	forgetting  bool            // a worker deletes some
 	ended       bool
 	counts      Counts
 }
@@ -143,7 +155,9 @@ func (s *Store) add(t *Try) bool {
 		return false
 	}
 	// Invariant: an attempt that enters again has left.
-	assert.That(s.attempts[t.attempt] == nil, "across: %v begins again", t.name)
+	if s.attempts[t.attempt] != nil {
+		assert.Unreachable("across: %v begins again", t.name)
+	}
 	s.tries[t.name], s.attempts[t.attempt] = t, t
 	s.counts.Wide++
 	s.home.Begin(t.name)
@@ -174,7 +188,8 @@ func (s *Store) forget(t *Try) {
 
 // Label implements order.Above.
 func (s *Store) Label(id event.ActorID) string {
-	return s.Ask(s.cfg.StoreOf(id), Question{Actor: id}).Label
+	q, _ := s.Ask(context.Background(), s.cfg.StoreOf(id), Question{Actor: id}) // else this store has ended
+	return q.Label
 }
 
 // Receive takes a message of a session; that of one which has ended is dropped. It waits for no lock of an actor.
@@ -206,7 +221,9 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Called, Returned:
 		if t := s.tries[m.Name]; t != nil {
 			// Invariant: what comes is for a thread that has called.
-			assert.That(m.Number < uint64(len(t.threads)), "across: a message for thread %d of %v, which has %d", m.Number, m.Name, len(t.threads))
+			if m.Number >= uint64(len(t.threads)) {
+				assert.Unreachable("across: a message for thread %d of %v, which has %d", m.Number, m.Name, len(t.threads))
+			}
 			th := t.threads[m.Number]
 			t.attempt.Notify(t.token, func() { th.inbox = append(th.inbox, delivery{from, m}) })
 		} else if p := s.parts[m.Name]; p != nil {
@@ -228,8 +245,8 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		s.cfg.Local.EndChain(m.Chain, m.Reply)
 	case Answer:
 		if q := s.asked[m.Number]; q != nil { // else it was answered in an earlier session
-			q.answer = *m.Question
 			delete(s.asked, m.Number)
+			q.answered(m.Question)
 			s.news.Broadcast()
 		}
 	default:
@@ -287,21 +304,22 @@ func (s *Store) order(m *Message) {
 // commit takes a message between the machines. Caller holds mu.
 func (s *Store) commit(from event.StoreID, m *Message) {
 	c := m.Commit
-	var out []commit.Effect
+	s.cfg.Ticks.Heard(m.Tick)
+	out := s.noEffects()
 	switch c.Kind {
 	case commit.Prepare:
-		out = s.participant.Prepare(from, c, nil)
+		out = s.participant.Prepare(from, c, out)
 	case commit.Decision:
-		out = s.participant.Decided(from, c, nil)
+		out = s.participant.Decided(from, c, out)
 	case commit.Vote:
-		out = s.home.Voted(from, c, nil)
+		out = s.home.Voted(from, c, out)
 	case commit.Done:
-		out = s.home.Done(from, c, nil)
+		out = s.home.Done(from, c, out)
 	case commit.Ask:
 		s.taken(from, c.Name) // perhaps before there was a session by which it could say so
-		out = s.home.Asked(from, c, nil)
+		out = s.home.Asked(from, c, out)
 	case commit.Dropped:
-		out = s.home.Dropped(from, c, nil)
+		out = s.home.Dropped(from, c, out)
 	default:
 		assert.Unreachable("across: %v", c.Kind)
 	}
@@ -313,27 +331,33 @@ func (s *Store) carryOut(list []commit.Effect) { s.carryOutFor(list, order.Wante
 
 // carryOutFor is carryOut where a part may have been lost as it did not cover claim.
 func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
-	for _, f := range list {
+	for i := range list {
+		f := &list[i] // what is done later has a copy: the list is used again
 		t, p := s.tries[f.Name], s.parts[f.Name]
 		switch f.Act {
 		case commit.Send:
-			m := &Message{Kind: Commit, Commit: f.Message}
+			m := &Message{Kind: Commit, Commit: f.Message, Tick: s.cfg.Ticks.Time()}
 			if p != nil {
 				m.Claim = p.claim
 			}
 			s.send(f.To, m)
 		case commit.Decide, commit.Confirm:
+			keep, stores := f.Keep, f.Stores
 			if p != nil {
 				p.ends()
-				p.do(func() { p.confirm(f.Keep) })
+				p.do(func() { p.confirm(keep) })
 				break
 			}
-			t.attempt.Notify(t.token, func() { t.verdict = &Verdict{Keep: f.Keep, Stores: f.Stores} })
+			t.attempt.Notify(t.token, func() { t.verdict = &Verdict{Keep: keep, Stores: stores} })
 		case commit.Withdraw:
 			t.Lost(claim)
 		case commit.Answer: // the event's own goroutine goes on by itself
 		case commit.Forget:
-			s.cfg.Workers.Run(func() { s.cfg.Local.Forget(f.Name) })
+			s.settled = append(s.settled, f.Name)
+			if !s.forgetting {
+				s.forgetting = true
+				s.cfg.Workers.Run(s.forgetSettled)
+			}
 		case commit.Write:
 			s.counts.Prepared++
 			p.ends()
@@ -352,6 +376,29 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			assert.Unreachable("across: %v", f.Act)
 		}
 	}
+	clear(list)
+	s.effects = list[:0]
+}
+
+// noEffects is an empty list for the machines to append to. It is carried out before the next.
+func (s *Store) noEffects() []commit.Effect {
+	list := s.effects
+	s.effects = nil
+	return list
+}
+
+// forgetSettled deletes the rows of decisions that all have carried out, as many at once as there are.
+func (s *Store) forgetSettled() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.settled) > 0 {
+		list := s.settled
+		s.settled = nil
+		s.mu.Unlock()
+		s.cfg.Local.Forget(list)
+		s.mu.Lock()
+	}
+	s.forgetting = false
 }
 
 // Add adds other counts.

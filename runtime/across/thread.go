@@ -37,14 +37,14 @@ type thread struct {
 	inbox  []delivery   // guarded by the mutex of the attempt
 	awaits atomic.Int64 // where the call is that it waits for: 1 above the number of the store; 0: it waits for none
 	open   []sent       // its calls that are not answered, innermost last
-	told   int          // so many locks it has told of, as its parts have taken them
+	told   int          // how much of the Locked of the attempt its messages have told
 }
 
 // sent is a call that a home has sent to a store.
 type sent struct {
 	to, back event.StoreID // back gets the answer: the home, if it is its own call
 	method   string        // that is called
-	others   int           // so many locks the attempt had taken then that the thread has not told of
+	others   int           // how much of the Locked of the attempt it had not told then
 }
 
 // Thread begins another thread of the attempt.
@@ -108,7 +108,7 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	if t.open++; t.open > len(th.open)+1 {
 		s.counts.Beside++
 	}
-	th.open = append(th.open, sent{to: to, back: back, method: c.Method, others: t.attempt.Grew() - th.told})
+	th.open = append(th.open, sent{to: to, back: back, method: c.Method, others: t.attempt.Locked() - th.told})
 	c.Votes = t.votes(c.Method)
 	m := &Message{Kind: Called, Name: t.name, Number: th.number, Call: c}
 	if t.unordered && !x.answered { // of several calls any may be the first to arrive
@@ -142,11 +142,15 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 	if s.tries[t.name] == nil {
 		return c.back
 	}
+	if r.Granted {
+		t.attempt.Granted()
+		th.told++
+	}
 	t.noteTaken()
 	x.last, x.taken = c.method, t.took
 	if r.Votes > 0 && r.Votes == x.sent { // else a call that was sent before has come there after the vote, or will
 		s.home.Answered(t.name, c.to, r.Wrote)
-		if len(t.threads) > 1 && t.attempt.Grew()-th.told != c.others { // another one may have taken that after the vote
+		if len(t.threads) > 1 && t.attempt.Locked()-th.told != c.others { // another one may have taken that after the vote
 			s.home.Taken(t.name)
 		}
 	}

@@ -26,7 +26,7 @@ type Try struct {
 	place  uint64                 // among all, then
 	taken  map[event.StoreID]bool // parts
 	calls  map[event.StoreID]*storeCalls
-	took   int // how many locks the attempt had taken beyond those that it has entered with, when that was looked at last
+	took   int // the Locked of the attempt, when that was looked at last
 
 	threads []*thread
 	open    int // so many of their calls are not answered
@@ -44,7 +44,7 @@ type storeCalls struct {
 	answered bool   // any
 	wrote    bool
 	last     string // the method of the last that was answered
-	taken    int    // so many locks the attempt had taken then
+	taken    int    // the took of the attempt then
 }
 
 // A participant votes with the answer of a call that is thought to be the last one of its store, after which the attempt takes no lock anywhere
@@ -56,9 +56,9 @@ const voteMax = 4 // of the counts of what was learned
 // votes reports whether a call is to be answered with a vote. Caller holds the mutex of the Store.
 func (t *Try) votes(method string) bool { return t.s.votes[voteKey{t.order.Method, method}] > 0 }
 
-// noteTaken notes what the attempt has taken since it was called last. Caller holds the mutex of the Store.
+// noteTaken notes what locks the attempt has got since it was called last. Caller holds the mutex of the Store.
 func (t *Try) noteTaken() {
-	if n := t.attempt.Grew(); n != t.took {
+	if n := t.attempt.Locked(); n != t.took {
 		t.took = n
 		t.s.home.Taken(t.name)
 	}
@@ -175,16 +175,18 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 	t.learn()
 	if t.open > 0 {
 		// Invariant: when an attempt asks for votes no code of it runs in any store.
-		assert.That(t.attempt.Stopped(), "across: %v is to be decided, and %d of its calls are not answered", t.name, t.open)
+		if !t.attempt.Stopped() {
+			assert.Unreachable("across: %v is to be decided, and %d of its calls are not answered", t.name, t.open)
+		}
 		defer s.mu.Unlock()
-		if out, ok := s.home.Withdraw(t.name, nil); ok {
+		if out, ok := s.home.Withdraw(t.name, s.noEffects()); ok {
 			s.carryOut(out)
 		}
 		return nil
 	}
 	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool {
 		return there == All || there == Changes && t.calls[p] != nil && t.calls[p].wrote
-	}, nil))
+	}, s.noEffects()))
 	s.mu.Unlock()
 	if !t.attempt.AwaitNews(func() bool { return t.verdict != nil }) { // though the verdict may have come meanwhile
 		s.mu.Lock()
@@ -196,7 +198,9 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 		}
 	}
 	// Invariant: an attempt that cannot be withdrawn any more has a verdict.
-	assert.That(t.verdict != nil, "across: %v is being decided, and has no verdict", t.name)
+	if t.verdict == nil {
+		assert.Unreachable("across: %v is being decided, and has no verdict", t.name)
+	}
 	return t.verdict
 }
 
@@ -223,5 +227,5 @@ func (t *Try) Leave() {
 func (s *Store) Decided(name commit.Name) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.carryOut(s.home.Decided(name, nil))
+	s.carryOut(s.home.Decided(name, s.noEffects()))
 }

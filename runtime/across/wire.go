@@ -3,6 +3,7 @@ package across
 import (
 	"fmt"
 	"math/bits"
+	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -17,7 +18,7 @@ import (
 // is its length and then its elements. So there is one form of each message, and what is read is what was written: anything else is refused.
 //
 // Nothing here is kept in a store: stores that talk to each other have to be of one version, or the newer one has to write the older form.
-const wireVersion = 3
+const wireVersion = 4
 
 // set is a set of fields. Each struct has its own bits.
 type set uint32
@@ -38,6 +39,7 @@ const (
 	inMessageClaim
 	inMessageQuestion
 	inMessagePlace
+	inMessageTick
 )
 
 // messages has the fields of each kind.
@@ -48,7 +50,7 @@ var messages = [...]set{
 	Taken:    inMessageName,
 	Called:   inMessageName | inMessageNumber | inMessageCall,
 	Returned: inMessageName | inMessageNumber | inMessageReply,
-	Commit:   inMessageCommit | inMessageClaim,
+	Commit:   inMessageCommit | inMessageClaim | inMessageTick,
 	Ask:      inMessageNumber | inMessageQuestion,
 	Answer:   inMessageNumber | inMessageQuestion,
 	Let:      inMessageYes | inMessageNumber,
@@ -70,7 +72,7 @@ func (m *Message) has() set {
 	return in(inMessageYes, m.Yes) | in(inMessageName, m.Name != commit.Name{}) | in(inMessageHome, m.Home != 0) | in(inMessageMethod, m.Method != "") |
 		in(inMessageNumber, m.Number != 0) | in(inMessagePlace, m.Place != 0) | in(inMessageChain, m.Chain != event.Chain{}) | in(inMessageParts, len(m.Parts) > 0) | in(inMessageWanted, len(m.Wanted) > 0) |
 		in(inMessageCall, m.Call != nil) | in(inMessageReply, m.Reply != nil) | in(inMessageCommit, m.Commit != commit.Message{}) |
-		in(inMessageClaim, claims(m.Claim) != nil) | in(inMessageQuestion, m.Question != nil)
+		in(inMessageClaim, claims(m.Claim) != nil) | in(inMessageQuestion, m.Question != nil) | in(inMessageTick, m.Tick != 0)
 }
 
 // Append appends the form of m on the wire.
@@ -131,17 +133,25 @@ func (m *Message) Append(b []byte) []byte {
 	if f&inMessagePlace != 0 {
 		e.Uint(m.Place)
 	}
+	if f&inMessageTick != 0 {
+		e.Int(m.Tick)
+	}
 	return e.Data()
 }
+
+var decoders = sync.Pool{New: func() any { return new(codec.Decoder) }}
 
 // ReadMessage reads what Append has appended. b may be hostile: what is allocated is a small multiple of its length, and nothing of m is part of b. The
 // error wraps codec.ErrCorrupt.
 func ReadMessage(b []byte) (*Message, error) {
-	var d codec.Decoder
+	d := decoders.Get().(*codec.Decoder)
+	defer decoders.Put(d)
 	d.Part(b, nil)
 	m := &Message{}
-	m.get(&d)
-	if err := d.Close(); err != nil {
+	m.get(d)
+	err := d.Close()
+	d.Part(nil, nil)
+	if err != nil {
 		return nil, fmt.Errorf("a message of another store cannot be read: %w", err)
 	}
 	return m, nil
@@ -202,6 +212,9 @@ func (m *Message) get(d *codec.Decoder) {
 	}
 	if f&inMessagePlace != 0 {
 		m.Place = d.Uint()
+	}
+	if f&inMessageTick != 0 {
+		m.Tick = d.Int()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // Fields of a Call that it may lack.
@@ -12,11 +13,13 @@ const (
 	inCallLines
 	inCallGrown
 	inCallVotes
+	inCallSpan
 	inCallOrder
 )
 
 func (c *Call) put(e *codec.Encoder) {
-	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes) | in(inCallOrder, len(c.Order) > 0)
+	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes) | in(inCallSpan, c.Span != nil) |
+		in(inCallOrder, len(c.Order) > 0)
 	e.Uint(uint64(f))
 	putActor(e, c.Target)
 	e.String(c.Method)
@@ -27,6 +30,12 @@ func (c *Call) put(e *codec.Encoder) {
 	}
 	if f&inCallGrown != 0 {
 		putWanted(e, c.Grown)
+	}
+	if f&inCallSpan != 0 {
+		e.Blob(c.Span.Trace[:])
+		e.Blob(c.Span.Parent[:])
+		e.Uint(c.Span.Child)
+		e.String(c.Span.State)
 	}
 	if f&inCallOrder != 0 {
 		e.Uint(uint64(len(c.Order)))
@@ -47,6 +56,12 @@ func getCall(d *codec.Decoder) *Call {
 		c.Grown = getWanted(d)
 		given(d, c.Grown != nil, "actor that was taken")
 	}
+	if f&inCallSpan != 0 {
+		c.Span = &span.Place{}
+		getID(d, c.Span.Trace[:])
+		getID(d, c.Span.Parent[:])
+		c.Span.Child, c.Span.State = d.Uint(), d.String()
+	}
 	if f&inCallOrder != 0 {
 		c.Order = list(d, (*codec.Decoder).Uint)
 		given(d, c.Order != nil, "place in program order")
@@ -54,15 +69,23 @@ func getCall(d *codec.Decoder) *Call {
 	return c
 }
 
+// getID reads an id of a span, or of a trace.
+func getID(d *codec.Decoder, to []byte) {
+	if b := d.Blob(); copy(to, b) < len(to) || len(b) > len(to) {
+		d.Fail("an id of a span of %d bytes, not %d,", len(b), len(to))
+	}
+}
+
 func putRun(e *codec.Encoder, r Run) {
 	e.Int(int64(r.Depth))
 	e.Int(r.Fuel)
 	e.Uint(r.Random)
 	e.Int(r.Now)
+	e.Int(r.Reached)
 }
 
 func getRun(d *codec.Decoder) Run {
-	return Run{Depth: getInt(d), Fuel: d.Int(), Random: d.Uint(), Now: d.Int()}
+	return Run{Depth: getInt(d), Fuel: d.Int(), Random: d.Uint(), Now: d.Int(), Reached: d.Int()}
 }
 
 // Fields of a Reply, of which it may lack each. Those of most replies come first, so that their set takes one byte.
@@ -80,13 +103,14 @@ const (
 	inReplyLines
 	inReplyGrown
 	inReplyVotes
+	inReplyGranted
 )
 
 func (r *Reply) has() set {
 	return in(inReplyWrote, r.Wrote) | in(inReplyRun, r.Run != Run{}) | in(inReplyResult, len(r.Result) > 0) | in(inReplyGoes, r.Goes) |
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
 		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
-		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVotes, r.Votes != 0)
+		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVotes, r.Votes != 0) | in(inReplyGranted, r.Granted)
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -122,8 +146,8 @@ func (r *Reply) put(e *codec.Encoder) {
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyVotes) << 1))
-	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0}
+	f := set(d.Enum(uint64(inReplyGranted) << 1))
+	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Granted: f&inReplyGranted != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
 	}
@@ -170,16 +194,17 @@ const (
 	inLineObject
 	inLineMethod
 	inLineArgs
+	inLineNumber
 )
 
 var lines = [lineForms]set{
 	printed:  inLineText | inLineIssuer,
 	logged:   inLineText | inLineIssuer,
-	callback: inLineIssuer | inLineObject | inLineMethod | inLineArgs,
+	callback: inLineIssuer | inLineObject | inLineMethod | inLineArgs | inLineNumber,
 }
 
 func (l *Line) has() set {
-	return in(inLineText, l.Text != "") | in(inLineIssuer, !l.Issuer.IsNull()) | in(inLineObject, l.Object != 0) | in(inLineMethod, l.Method != "") | in(inLineArgs, len(l.Args) > 0)
+	return in(inLineText, l.Text != "") | in(inLineIssuer, !l.Issuer.IsNull()) | in(inLineObject, l.Object != 0) | in(inLineMethod, l.Method != "") | in(inLineArgs, len(l.Args) > 0) | in(inLineNumber, l.Number != 0)
 }
 
 func putLines(e *codec.Encoder, l []Line) {
@@ -210,6 +235,7 @@ func (l *Line) put(e *codec.Encoder) {
 	putNumber(e, l.Object)
 	e.String(l.Method)
 	e.Blob(l.Args)
+	e.Int(int64(l.Number))
 }
 
 func getLine(d *codec.Decoder) (l Line) {
@@ -219,7 +245,7 @@ func getLine(d *codec.Decoder) (l Line) {
 		l.Text = d.String()
 		return l
 	}
-	l.Object, l.Method, l.Args = getNumber(d), d.String(), d.Blob()
+	l.Object, l.Method, l.Args, l.Number = getNumber(d), d.String(), d.Blob(), getInt(d)
 	given(d, l.Object != 0, "client object")
 	return l
 }
@@ -248,10 +274,11 @@ const (
 	inQuestionFirst
 	inQuestionEnd
 	inQuestionObject
+	inQuestionEvent
 )
 
 var questions = [...]set{
-	askLines:  inQuestionLines | inQuestionNumber,
+	askLines:  inQuestionLines | inQuestionNumber | inQuestionEvent,
 	askKept:   inQuestionKept,
 	askName:   inQuestionClass | inQuestionName,
 	askActor:  inQuestionActor,
@@ -263,7 +290,7 @@ var questions = [...]set{
 func (q *Question) has() set {
 	return in(inQuestionLines, len(q.Lines) > 0) | in(inQuestionNumber, q.Number != 0) | in(inQuestionKept, !q.Kept.IsNull()) | in(inQuestionClass, q.Class != "") |
 		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull()) |
-		in(inQuestionEnd, q.End != nil) | in(inQuestionObject, q.Object != 0)
+		in(inQuestionEnd, q.End != nil) | in(inQuestionObject, q.Object != 0) | in(inQuestionEvent, q.Event != event.EventID{})
 }
 
 func (q *Question) put(e *codec.Encoder, kind Kind) {
@@ -306,6 +333,9 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	}
 	if f&inQuestionObject != 0 {
 		putNumber(e, q.Object)
+	}
+	if f&inQuestionEvent != 0 {
+		putEvent(e, q.Event)
 	}
 }
 
@@ -361,6 +391,9 @@ func getQuestion(d *codec.Decoder, kind Kind) *Question {
 	}
 	if f&inQuestionObject != 0 {
 		q.Object = getNumber(d)
+	}
+	if f&inQuestionEvent != 0 {
+		q.Event = getEvent(d)
 	}
 	given(d, kind != Ask || q.form() == form, "field of a question")
 	return q

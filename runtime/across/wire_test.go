@@ -20,6 +20,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // What messages are made of, at random. Lists and bytes of length 0 are nil, as what is read.
@@ -50,20 +51,27 @@ var (
 		return event.Chain{First: events.Draw(t, "first"), Store: stores.Draw(t, "store"), Waits: event.Waiter(rapid.IntRange(0, int(event.RequestWaits)).Draw(t, "waits"))}
 	})
 	runs = rapid.Custom(func(t *rapid.T) Run {
-		return Run{Depth: rapid.Int().Draw(t, "depth"), Fuel: rapid.Int64().Draw(t, "fuel"), Random: rapid.Uint64().Draw(t, "random"), Now: rapid.Int64().Draw(t, "now")}
+		return Run{Depth: rapid.Int().Draw(t, "depth"), Fuel: rapid.Int64().Draw(t, "fuel"), Random: rapid.Uint64().Draw(t, "random"), Now: rapid.Int64().Draw(t, "now"),
+			Reached: rapid.Int64().Draw(t, "reached")}
 	})
 	lineOf = rapid.Custom(func(t *rapid.T) Line {
 		l := Line{Issuer: actors.Draw(t, "issuer")}
 		if flags.Draw(t, "callback") {
-			l.Object, l.Method, l.Args = max(1, numbers.Draw(t, "object")), texts.Draw(t, "method"), contents.Draw(t, "args")
+			l.Object, l.Method, l.Args, l.Number = max(1, numbers.Draw(t, "object")), texts.Draw(t, "method"), contents.Draw(t, "args"), rapid.Int().Draw(t, "number")
 			return l
 		}
 		l.Log, l.Text = flags.Draw(t, "log"), texts.Draw(t, "text")
 		return l
 	})
 	calls = rapid.Custom(func(t *rapid.T) *Call {
-		return &Call{Target: actors.Draw(t, "target"), Method: texts.Draw(t, "method"), Args: contents.Draw(t, "args"), Run: runs.Draw(t, "run"),
+		c := &Call{Target: actors.Draw(t, "target"), Method: texts.Draw(t, "method"), Args: contents.Draw(t, "args"), Run: runs.Draw(t, "run"),
 			Strict: flags.Draw(t, "strict"), Votes: flags.Draw(t, "votes"), Lines: several(t, lineOf), Grown: several(t, wanted), Order: several(t, numbers)}
+		if flags.Draw(t, "recorded") {
+			c.Span = &span.Place{Child: rapid.Uint64().Draw(t, "child"), State: texts.Draw(t, "state")}
+			copy(c.Span.Trace[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "trace"))
+			copy(c.Span.Parent[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "parent"))
+		}
+		return c
 	})
 	frames = rapid.Custom(func(t *rapid.T) callpath.Frame {
 		return callpath.Frame{Func: texts.Draw(t, "func"), File: texts.Draw(t, "file"), Line: rapid.Int().Draw(t, "line")}
@@ -89,7 +97,7 @@ var (
 		return &event.AbortError{Msg: texts.Draw(t, "msg"), Event: events.Draw(t, "event"), Fault: flags.Draw(t, "fault"), Path: several(t, frames), Cause: causeOf.Draw(t, "cause")}
 	})
 	replies = rapid.Custom(func(t *rapid.T) *Reply {
-		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Votes: rapid.Uint64().Draw(t, "votes"),
+		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Votes: rapid.Uint64().Draw(t, "votes"), Granted: flags.Draw(t, "granted"),
 			Result: contents.Draw(t, "result"), Lines: several(t, lineOf), Grown: several(t, wanted)}
 		if flags.Draw(t, "has run") {
 			r.Run = runs.Draw(t, "run")
@@ -117,7 +125,7 @@ var (
 	questionOf = rapid.Custom(func(t *rapid.T) *Question {
 		switch rapid.IntRange(0, askForms-1).Draw(t, "form") {
 		case askLines:
-			return &Question{Lines: rapid.SliceOfN(lineOf, 1, 3).Draw(t, "lines"), Number: numbers.Draw(t, "number")}
+			return &Question{Lines: rapid.SliceOfN(lineOf, 1, 3).Draw(t, "lines"), Number: numbers.Draw(t, "number"), Event: events.Draw(t, "event")}
 		case askKept:
 			return &Question{Kept: actors.Draw(t, "kept")}
 		case askActor:
@@ -183,6 +191,9 @@ func messageOf(t *rapid.T, kind Kind) *Message {
 	if f&inMessageClaim != 0 && flags.Draw(t, "has claim") {
 		m.Claim = wanted.Draw(t, "claim")
 	}
+	if f&inMessageTick != 0 {
+		m.Tick = rapid.Int64().Draw(t, "tick")
+	}
 	if f&inMessageQuestion != 0 {
 		if kind == Ask {
 			m.Question = questionOf.Draw(t, "question")
@@ -207,7 +218,7 @@ func samples() []one {
 	claim := order.Wanted{Actor: account, Mode: order.Read, Tree: true}
 	run := Run{Depth: 2, Fuel: 1_000_000, Random: 1 << 63, Now: 1_000_000_000}
 	lines := []Line{{Text: "hello", Issuer: account}, {Log: true, Text: "note", Issuer: account},
-		{Issuer: account, Object: event.OfStore(2, 3), Method: "Screen.show", Args: []byte{1}}}
+		{Issuer: account, Object: event.OfStore(2, 3), Method: "Screen.show", Args: []byte{1}, Number: 2}}
 	path := []callpath.Frame{{Func: "bank.(*Account_).withdraw", File: "bank.aeon", Line: 17}}
 	failed := func(cause error) *Reply {
 		return &Reply{Failed: &event.AbortError{Msg: "no", Event: name.Event, Fault: true, Path: path, Cause: cause}}
@@ -226,11 +237,14 @@ func samples() []one {
 		{"taken", &Message{Kind: Taken, Name: name}},
 		{"called", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Args: []byte{1, 2}, Run: run}}},
 		{"called, with lines", &Message{Kind: Called, Name: name, Call: &Call{Target: event.WholePartition(3), Strict: true, Lines: lines}}},
+		{"called, recorded", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Run: Run{Reached: 1_700_000_000_000_000_000},
+			Span: &span.Place{Trace: span.TraceID{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, Parent: span.ID{0, 1, 2, 3, 4, 5, 6, 7}, Child: 2, State: "x=1"}}}},
 		{"called, to vote", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Votes: true}}},
 		{"called, by a branch", &Message{Kind: Called, Name: name, Number: 3, Call: &Call{Target: account, Method: "bank.Account.deposit", Order: []uint64{2, 300}}}},
 		{"returned", &Message{Kind: Returned, Name: name, Reply: &Reply{Result: []byte{3}, Run: run, Wrote: true, Grown: []order.Wanted{claim}}}},
 		{"returned, with lines", &Message{Kind: Returned, Name: name, Reply: &Reply{Made: account, Goes: true, Lines: lines}}},
 		{"returned, voted", &Message{Kind: Returned, Name: name, Reply: &Reply{Wrote: true, Votes: 2}}},
+		{"returned, granted", &Message{Kind: Returned, Name: name, Reply: &Reply{Granted: true}}},
 		{"returned, withdrawn", &Message{Kind: Returned, Name: name, Reply: &Reply{Withdrawn: true, Refused: true, Claim: claim, Kept: account}}},
 		{"returned, failed", &Message{Kind: Returned, Name: name, Reply: failed(nil)}},
 		{"returned, cancelled", &Message{Kind: Returned, Name: name, Reply: failed(order.ErrCancelled)}},
@@ -238,12 +252,13 @@ func samples() []one {
 		{"returned, a bug", &Message{Kind: Returned, Name: name, Reply: failed(assert.Failure{Msg: "bug"})}},
 		{"returned, unknown", &Message{Kind: Returned, Name: name, Reply: failed(&event.UnknownError{Event: name.Event, Cause: errors.New("disk")})}},
 		{"prepare", voting(commit.Message{Kind: commit.Prepare, Writes: true})},
+		{"vote of a store that is traced", &Message{Kind: Commit, Commit: commit.Message{Kind: commit.Vote, Yes: true, Name: name}, Tick: 1_700_000_000_000_000_000}},
 		{"vote", voting(commit.Message{Kind: commit.Vote, Yes: true})},
 		{"decision", voting(commit.Message{Kind: commit.Decision, Yes: true})},
 		{"done", voting(commit.Message{Kind: commit.Done})},
 		{"ask of a decision", voting(commit.Message{Kind: commit.Ask})},
 		{"dropped", dropped},
-		{"ask, lines", &Message{Kind: Ask, Number: 300, Question: &Question{Lines: lines[2:], Number: event.OfStore(1, 4)}}},
+		{"ask, lines", &Message{Kind: Ask, Number: 300, Question: &Question{Lines: lines[2:], Number: event.OfStore(1, 4), Event: name.Event}}},
 		{"ask, kept", &Message{Kind: Ask, Number: 300, Question: &Question{Kept: account}}},
 		{"ask, name", &Message{Kind: Ask, Number: 300, Question: &Question{Class: "bank.Bank", Name: "main"}}},
 		{"ask, actor", &Message{Kind: Ask, Number: 300, Question: &Question{Actor: account}}},
@@ -260,40 +275,43 @@ func samples() []one {
 
 // golden has the bytes of samples. Where they change, stores of two versions do not understand each other: then wireVersion changes, too.
 var golden = map[string]string{
-	"order":                "030181208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101020001139abbd2d9bfaaa5d4180402010381500300",
-	"turn":                 "030281208070819081808040ac02bc05",
-	"take":                 "030381208070819081808040011262616e6b2e42616e6b2e7472616e73666572ac028120807001010103815003bc05",
-	"taken":                "030481208070819081808040",
-	"called":               "03058120807081908180804000000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
-	"called, with lines":   "030581208070819081808040000303fff7ffffffffffffff0100000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
-	"returned":             "0306812080708190818080400087100480897a8080808080808080800180a8d6b90701030103815003",
-	"returned, with lines": "03068120807081908180804000880903815003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f770101",
-	"returned, withdrawn":  "03068120807081908180804000b0060103815003038150",
-	"returned, failed":     "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2200",
-	"returned, cancelled":  "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2201",
-	"returned, too much":   "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2202014c0a01770172",
-	"returned, a bug":      "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220303627567",
-	"returned, unknown":    "0306812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220481208070046469736b",
-	"prepare":              "030701812080708190818080400100",
-	"vote":                 "030702812080708190818080400100",
-	"decision":             "030703812080708190818080400100",
-	"done":                 "0307048120807081908180804000",
-	"ask of a decision":    "0307058120807081908180804000",
-	"dropped":              "030706812080708190818080400103815003",
-	"ask, lines":           "0308ac0200010203815082300b53637265656e2e73686f7701018140",
-	"ask, kept":            "0308ac0201038150",
-	"ask, name":            "0308ac02020962616e6b2e42616e6b046d61696e",
-	"ask, actor":           "0308ac0203038150",
-	"ask, end":             "0308ac0204812080700001030962616e6b2e42616e6b087472616e736665720928696e74293a696e74",
-	"answer":               "0309ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
-	"let":                  "030a0104",
-	"ended":                "030b812080700101040103",
-	"missed":               "030c02",
-	"visited":              "030d81208070819081808040011262616e6b2e42616e6b2e7472616e7366657200812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b907",
-	"called, to vote":      "03058120807081908180804000080381501462616e6b2e4163636f756e742e6465706f7369740000000000",
-	"called, by a branch":  "03058120807081908180804003100381501462616e6b2e4163636f756e742e6465706f73697400000000000202ac02",
-	"returned, voted":      "03068120807081908180804000812002",
-	"ask, object":          "0308ac02050873686f702e45617203616e6e8140",
+	"order":                          "040181208070819081808040011262616e6b2e42616e6b2e7472616e73666572812080700101020001139abbd2d9bfaaa5d4180402010381500300",
+	"turn":                           "040281208070819081808040ac02bc05",
+	"take":                           "040381208070819081808040011262616e6b2e42616e6b2e7472616e73666572ac028120807001010103815003bc05",
+	"taken":                          "040481208070819081808040",
+	"called":                         "04058120807081908180804000000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b90700",
+	"called, with lines":             "040581208070819081808040000303fff7ffffffffffffff010000000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f77010104",
+	"called, recorded":               "04058120807081908180804000100381501462616e6b2e4163636f756e742e6465706f73697400000000008080d0e2c6bfce972f10000102030405060708090a0b0c0d0e0f0800010203040506070203783d31",
+	"called, to vote":                "04058120807081908180804000080381501462616e6b2e4163636f756e742e6465706f736974000000000000",
+	"called, by a branch":            "04058120807081908180804003200381501462616e6b2e4163636f756e742e6465706f7369740000000000000202ac02",
+	"returned":                       "0406812080708190818080400087100480897a8080808080808080800180a8d6b9070001030103815003",
+	"returned, with lines":           "04068120807081908180804000880903815003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f77010104",
+	"returned, voted":                "04068120807081908180804000812002",
+	"returned, granted":              "040681208070819081808040008040",
+	"returned, withdrawn":            "04068120807081908180804000b0060103815003038150",
+	"returned, failed":               "0406812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2200",
+	"returned, cancelled":            "0406812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2201",
+	"returned, too much":             "0406812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e2202014c0a01770172",
+	"returned, a bug":                "0406812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220303627567",
+	"returned, unknown":              "0406812080708190818080400040026e6f8120807001011962616e6b2e282a4163636f756e745f292e77697468647261770962616e6b2e61656f6e220481208070046469736b",
+	"prepare":                        "04070181208070819081808040010000",
+	"vote of a store that is traced": "0407028120807081908180804001008080d0e2c6bfce972f",
+	"vote":                           "04070281208070819081808040010000",
+	"decision":                       "04070381208070819081808040010000",
+	"done":                           "040704812080708190818080400000",
+	"ask of a decision":              "040705812080708190818080400000",
+	"dropped":                        "04070681208070819081808040010381500300",
+	"ask, lines":                     "0408ac0200010203815082300b53637265656e2e73686f77010104814081208070",
+	"ask, kept":                      "0408ac0201038150",
+	"ask, name":                      "0408ac02020962616e6b2e42616e6b046d61696e",
+	"ask, actor":                     "0408ac0203038150",
+	"ask, end":                       "0408ac0204812080700001030962616e6b2e42616e6b087472616e736665720928696e74293a696e74",
+	"ask, object":                    "0408ac02050873686f702e45617203616e6e8140",
+	"answer":                         "0409ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
+	"let":                            "040a0104",
+	"ended":                          "040b812080700101040103",
+	"missed":                         "040c02",
+	"visited":                        "040d81208070819081808040011262616e6b2e42616e6b2e7472616e7366657200812080700101000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b90700",
 }
 
 // crossed returns m as its addressee gets it.
@@ -468,6 +486,8 @@ func touch(v reflect.Value, name string, i int, n *int) (path string, found bool
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
+	case reflect.Array: // an id of a span
+		v.Index(0).SetUint(v.Index(0).Uint() + 1)
 	default:
 		panic("how is " + v.Type().String() + " changed?")
 	}
@@ -531,7 +551,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		want string
 	}{
 		"nothing":                    {nil, "unexpected end"},
-		"another version":            {one(wireVersion+1, byte(Taken), 0, 0, 0), "version 4 of messages between stores, and this program reads 3"},
+		"another version":            {one(wireVersion+1, byte(Taken), 0, 0, 0), "version 5 of messages between stores, and this program reads 4"},
 		"no kind":                    {one(wireVersion, 0), "unknown kind of message 0"},
 		"unknown kind":               {one(wireVersion, byte(len(messages))), "unknown kind of message 14"},
 		"no kind at all":             {one(wireVersion), "unexpected end"},
@@ -545,16 +565,17 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"a million parts":            {head(Order, one(0, 0, 0, 0, 0, 0), mega), "unexpected end"},
 		"more wanted than bytes":     {head(Take, one(0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"mode beyond write":          {head(Take, one(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 6)), "enumeration constant 6 of 6"},
-		"unknown field of a call":    {head(Called, one(32)), "enumeration constant 32 of 32"},
-		"call without its lines":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no line, which is said to be there"},
-		"call without its order":     {head(Called, one(byte(inCallOrder), 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no place in program order, which is said to be there"},
-		"more lines than bytes":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
+		"unknown field of a call":    {head(Called, one(64)), "enumeration constant 64 of 64"},
+		"call without its lines":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no line, which is said to be there"},
+		"call without its order":     {head(Called, one(byte(inCallOrder), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no place in program order, which is said to be there"},
+		"more lines than bytes":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"arguments too long":         {head(Called, one(0, 0, 0, 0), huge), "exceeds the input"},
-		"unknown form of a line":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 3)), "enumeration constant 3 of 3"},
-		"callback of no object":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0)), "no client object"},
-		"unknown field of a reply":   {head(Returned, one(0x80, 0x40)), "enumeration constant 8192 of 8192"},
+		"unknown form of a line":     {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 3)), "enumeration constant 3 of 3"},
+		"callback of no object":      {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0)), "no client object"},
+		"trace of 15 bytes":          {head(Called, one(byte(inCallSpan), 0, 0, 0, 0, 0, 0, 0, 0, 0, 15), make([]byte, 40)), "an id of a span of 15 bytes, not 16"},
+		"unknown field of a reply":   {head(Returned, one(0x80, 0x80, 1)), "enumeration constant 16384 of 16384"},
 		"reply without its result":   {head(Returned, one(byte(inReplyResult), 0)), "no field of a reply"},
-		"reply without its run":      {head(Returned, one(byte(inReplyRun), 0, 0, 0, 0)), "no field of a reply"},
+		"reply without its run":      {head(Returned, one(byte(inReplyRun), 0, 0, 0, 0, 0)), "no field of a reply"},
 		"reply without its claim":    {head(Returned, one(byte(inReplyClaim), 0)), "no field of a reply"},
 		"claim of nothing":           {head(Returned, one(byte(inReplyClaim), 1, 0, 0, 0)), "no claim"},
 		"two claims":                 {head(Returned, one(byte(inReplyClaim), 2, 0, 1, 0, 0, 2, 0)), "2 claims"},
@@ -566,7 +587,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"waiter beyond a request":    {head(Take, one(0, 0, 0, 0, 0, 0, 3)), "enumeration constant 3 of 3"},
 		"outcome beyond a fault":     {head(Ask, one(0, askEnd, 0, 0, 3)), "enumeration constant 3 of 3"},
 		"question about no actor":    {head(Ask, one(0, askActor, 0, 0)), "no field of a question"},
-		"question without its lines": {head(Ask, one(0, askLines, 0, 0)), "no field of a question"},
+		"question without its lines": {head(Ask, one(0, askLines, 0, 0, 0, 0)), "no field of a question"},
 	} {
 		m, err := ReadMessage(c.data)
 		if !errors.Is(err, codec.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {

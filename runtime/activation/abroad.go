@@ -6,7 +6,6 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
-	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -28,14 +27,10 @@ func (r *Run) IsPart() bool {
 	return w != nil && w.Part != nil
 }
 
-// partIndex is where the numbers of sub-events begin that an event issues in another store than its home, among all that it gives rise to: they are
-// 1 << 36 apart.
-const partIndex = 36
-
 // IndexBase returns where the numbers of the sub-events begin that the event issues here.
 func (r *Run) IndexBase() int {
 	if r.IsPart() {
-		return (int(r.sys.Across.ID()) + 1) << partIndex
+		return (int(r.sys.Across.ID()) + 1) * event.PartIndex
 	}
 	return 0
 }
@@ -44,10 +39,15 @@ func (r *Run) IndexBase() int {
 func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
 	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth, thread: t}
 	cx.log.Edges = cx
+	do := cx.body
+	if r.Root.spanned {
+		cx.Record(r.Root.spans.Beside())
+		do = cx.bodyRecorded
+	}
 	if c.Strict {
 		r.Wide().Strict = true // it has one thread
 	}
-	reply := cx.reply(c, cx.body)
+	reply := cx.reply(c, do)
 	r.branches.Lock()
 	defer r.branches.Unlock()
 	root := &r.Root
@@ -80,6 +80,12 @@ func (r *Run) HasWritten() bool {
 	r.LockShared()
 	defer r.UnlockShared()
 	return len(r.Root.log.Entries()) > 0 || len(r.Root.Ops) > 0 || r.ChangesOwnership() || len(r.Fresh) > 0
+}
+
+// bodyRecorded is body for a call of another store that is recorded.
+func (cx *Activation) bodyRecorded(h *order.Handle, m *Method, args order.Args) Outcome {
+	cx.called(h, m, false)
+	return cx.body(h, m, args)
 }
 
 // failedElsewhere unwinds a branch whose call in another store has ended the event.
@@ -147,9 +153,12 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if w.Part == nil && cx != &cx.Run.Root && len(cx.frames) > 0 {
 		cx.leaves()
 	}
-	c := &across.Call{Target: target, Method: m.Path(), Run: cx.moving(), Strict: w.Strict}
+	c := &across.Call{Target: target, Method: s.PathOf(m), Run: cx.moving(), Strict: w.Strict}
 	if args != nil {
 		c.Args = codec.AppendArgs(nil, new(codec.Encoder), args)
+	}
+	if cx.spanned {
+		c.Span = cx.spans.Elsewhere()
 	}
 	if w.Part != nil {
 		c.Lines, c.Grown = cx.takeLines(), cx.Run.TakeGrown()
@@ -204,7 +213,11 @@ func (cx *Activation) missing(target event.ActorID, m *Method) {
 func (cx *Activation) moving() across.Run {
 	cx.Run.LockShared()
 	defer cx.Run.UnlockShared()
-	return across.Run{Depth: len(cx.frames) + cx.depth, Fuel: cx.fuel + cx.tank, Random: cx.random, Now: cx.Run.now}
+	r := across.Run{Depth: len(cx.frames) + cx.depth, Fuel: cx.fuel + cx.tank, Random: cx.random, Now: cx.Run.now}
+	if t := cx.Run.Traced; t != nil {
+		r.Reached = cx.Run.sys.Tracer.Reached(t)
+	}
+	return r
 }
 
 func (cx *Activation) move(r across.Run) {
@@ -214,6 +227,9 @@ func (cx *Activation) move(r across.Run) {
 	defer cx.Run.UnlockShared()
 	if cx.Run.now == 0 {
 		cx.Run.now = r.Now
+	}
+	if t := cx.Run.Traced; t != nil {
+		cx.Run.sys.Tracer.Arrived(t, r.Reached)
 	}
 }
 
@@ -239,9 +255,9 @@ func (cx *Activation) Serve(c *across.Call) *across.Reply {
 	return cx.reply(c, cx.within)
 }
 
-// within makes a call in an activation that waits for the answer to another one.
+// within makes a call in an activation that waits for the answer to another one. A call path ends here: see package callpath.
 func (cx *Activation) within(h *order.Handle, m *Method, args order.Args) (out Outcome) {
-	outer, frames, done := len(callpath.Here()), len(cx.frames), false
+	frames, done := len(cx.frames), false
 	defer func() {
 		if done {
 			return
@@ -255,9 +271,6 @@ func (cx *Activation) within(h *order.Handle, m *Method, args order.Args) (out O
 		}
 		out, _ = cx.caught(p)
 		cx.frames = cx.frames[:frames]
-		if e := out.Err; e != nil {
-			e.Path = e.Path[:max(0, len(e.Path)-outer)]
-		}
 	}()
 	if h == nil {
 		h = cx.newActor(&m.Class.Shape)
@@ -292,6 +305,14 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 	if m == &methodReach {
 		do = func(*order.Handle, *Method, order.Args) Outcome { return cx.found(args.(*reachArgs)) }
 	}
+	if cx.spanned && c.Span != nil {
+		from, serve := cx.spans.Serve(c.Span), do
+		do = func(h *order.Handle, m *Method, args order.Args) Outcome {
+			out := serve(h, m, args)
+			cx.spans.Served(from, cx.Run.sys.nanos(), out.Kind == Aborted)
+			return out
+		}
+	}
 	switch out := do(h, m, args); out.Kind {
 	case Ended:
 		if h == nil {
@@ -315,7 +336,7 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 	}
 	r.Run = cx.moving()
 	if run.IsPart() {
-		r.Lines, r.Grown = cx.takeLines(), run.TakeGrown()
+		r.Lines, r.Grown, r.Granted = cx.takeLines(), run.TakeGrown(), run.TakeGranted() > 0
 	}
 	return r
 }
@@ -332,7 +353,7 @@ func (cx *Activation) takeLines() (list []across.Line) {
 				kept = append(kept, *o)
 				continue
 			}
-			list = append(list, o.Line())
+			list = append(list, o.Line(0))
 		default:
 			kept = append(kept, *o)
 		}
@@ -358,7 +379,7 @@ func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
 	}
 }
 
-// Line returns a callback as other stores get it.
-func (o *Op) Line() across.Line {
-	return across.Line{Object: o.Object.Stored(), Method: o.Call.Path(), Args: codec.AppendArgs(nil, new(codec.Encoder), o.Args), Issuer: o.Issuer.ID}
+// Line returns a callback as other stores get it; number is its number among those of its event, 0 if that is not known.
+func (o *Op) Line(number int) across.Line {
+	return across.Line{Number: number, Object: o.Object.Stored(), Method: o.Call.Path(), Args: codec.AppendArgs(nil, new(codec.Encoder), o.Args), Issuer: o.Issuer.ID}
 }

@@ -57,7 +57,10 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 	b := &Branch{cx: &Activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank, spread: cx.spread}, Run: r, random: cx.draw() | 1, place: cx.Next()},
 		footprint: p, target: h, method: m, args: args, abroad: abroad}
 	b.cx.log.Edges = b.cx
-	if cx.spanned {
+	switch {
+	case cx.spanned && abroad:
+		b.cx.Record(cx.spans.ForkElsewhere())
+	case cx.spanned:
 		b.cx.Record(cx.spans.Fork(m.String(), h.Known(m.Shape()), r.sys.nanos()))
 	}
 	var pcs [32]uintptr

@@ -1,10 +1,13 @@
 package activation
 
 import (
+	"context"
+	"errors"
 	"unsafe"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
@@ -80,35 +83,85 @@ type Namer interface{ Namer() any } // a *System, which generated code is not to
 // runs its constructor.
 func Named(in Namer, c *Class, name string) order.Ref {
 	s := in.Namer().(*System)
-	if s.Across != nil {
-		if id := s.Host.FirstID(&c.Shape, name); !s.Across.IsHere(id) {
-			if got := s.Across.Ask(s.Across.StoreOf(id), across.Question{Class: c.Path(), Name: name}).Actor; !got.IsNull() {
-				id = got
-			} // else this store has ended, and no event will find it
-			return s.State.Resolve(id)
+	cx, within := in.(*Cx)
+	if of, id := s.storeOf(c, name); within && of != nil {
+		q, ok := s.Across.AskFor(&Of(cx).Run.Attempt, *of, across.Question{Class: c.Path(), Name: name})
+		if !ok {
+			panic(order.Withdrawal{})
 		}
+		return s.resolve(q, id)
 	}
-	return order.RefOf(s.Host.Named(&c.Shape, name))
+	r, _ := FindNamed(context.Background(), in, c, name) // never fails: it has no deadline
+	return r
 }
 
-// Methods returns methods by the names that other stores have for them: those of classes, and more, which have no class.
-func Methods(classes []*Class, more ...*Method) map[string]*Method {
+// FindNamed is Named outside of an event. The error says why the store of the actor, which is another one, has not answered.
+func FindNamed(ctx context.Context, in Namer, c *Class, name string) (order.Ref, error) {
+	s := in.Namer().(*System)
+	if of, id := s.storeOf(c, name); of != nil {
+		q, err := s.Across.Ask(ctx, *of, across.Question{Class: c.Path(), Name: name})
+		if away := (*event.AwayError)(nil); errors.As(err, &away) {
+			return order.Ref{}, err
+		}
+		return s.resolve(q, id), nil
+	}
+	return order.RefOf(s.Host.Named(&c.Shape, name)), nil
+}
+
+// storeOf returns the store that has the actors of a name if that is another one, else nil, and the id of the first of them.
+func (s *System) storeOf(c *Class, name string) (of *event.StoreID, id event.ActorID) {
+	if s.Across != nil {
+		if id = s.Host.FirstID(&c.Shape, name); !s.Across.IsHere(id) {
+			store := s.Across.StoreOf(id)
+			of = &store
+		}
+	}
+	return of, id
+}
+
+// resolve returns the actor that another store has named.
+func (s *System) resolve(q across.Question, first event.ActorID) order.Ref {
+	if q.Actor.IsNull() { // this store has ended, and no event will find it
+		q.Actor = first
+	}
+	return s.State.Resolve(q.Actor)
+}
+
+// Methods are methods and the names that other stores have for them.
+type Methods struct {
+	named map[string]*Method
+	paths map[*Method]string
+}
+
+// MethodsOf returns the methods of classes, and more, which have no class.
+func MethodsOf(classes []*Class, more ...*Method) Methods {
 	list := append([]*Method{&MethodDelete, &methodReach}, more...)
 	for _, c := range classes {
 		list = append(append(list, c.Methods...), c.Ctor)
 	}
-	methods := make(map[string]*Method)
+	methods := Methods{make(map[string]*Method), make(map[*Method]string)}
 	for _, m := range list {
 		if m != nil {
-			methods[m.Path()] = m
+			p := m.Path()
+			methods.named[p], methods.paths[m] = m, p
 		}
 	}
 	return methods
 }
 
+// PathOf is Method.Path, made once.
+func (s *System) PathOf(m *Method) string {
+	if p, ok := s.Methods.paths[m]; ok {
+		return p
+	}
+	return m.Path()
+}
+
 // Method returns the method that path has named.
 func (s *System) Method(path string) *Method {
-	m := s.Methods[path]
-	assert.That(m != nil, "activation: there is no method %s", path)
+	m := s.Methods.named[path]
+	if m == nil {
+		assert.Unreachable("activation: there is no method %s", path)
+	}
 	return m
 }

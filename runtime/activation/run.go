@@ -37,7 +37,7 @@ type System struct {
 	Across     *across.Store
 	carefully  carefully
 	Spread     bool                                                // new actors go to any partition
-	Methods    map[string]*Method                                  // as other stores name them
+	Methods    Methods                                             // as other stores name them
 	References any                                                 // resolves those in arguments and results; see package codec
 	ReadLine   func(*across.Line) (Receiver, Callback, order.Args) // the callback that a line describes
 }

@@ -41,7 +41,10 @@ var runtimePackages = []string{
 	"github.com/aeon-lang/aeon/internal/assert.",
 }
 
-// Of returns the places of the program on a stack that runtime.Callers has taken. Generated dispatch code has no
+// boundary is where a call of another store enters a stack: what waits below for the answer to a call of its own is told by the stores between.
+const boundary = "github.com/aeon-lang/aeon/runtime/activation.(*Activation).within"
+
+// Of returns the places of the program on a stack that runtime.Callers has taken, up to a call of another store. Generated dispatch code has no
 // line in an .aeon file: where a stack has .aeon lines only these lines count.
 func Of(stack []uintptr) []Frame {
 	var all, aeon []Frame
@@ -49,6 +52,9 @@ func Of(stack []uintptr) []Frame {
 	above := ""
 	for {
 		f, more := it.Next()
+		if f.Function == boundary {
+			break
+		}
 		if f.Function != "" && !skipped(f.Function) {
 			if partOf(above, f.Function) {
 				above = f.Function

@@ -54,7 +54,9 @@ func (h *Home) add(name Name, t *try) {
 	if h.tries == nil {
 		h.tries = make(map[Name]*try)
 	}
-	assert.That(h.tries[name] == nil, "commit: %v begins twice", name)
+	if h.tries[name] != nil {
+		assert.Unreachable("commit: %v begins twice", name)
+	}
 	h.tries[name] = t
 }
 
@@ -66,7 +68,9 @@ func (h *Home) Touch(name Name, store event.StoreID) bool {
 		return false
 	}
 	// Invariant: an attempt that has ended asks for nothing.
-	assert.That(t.phase == running, "commit: %v, which has ended, asks something of store %d", name, store)
+	if t.phase != running {
+		assert.Unreachable("commit: %v, which has ended, asks something of store %d", name, store)
+	}
 	p := t.part(store)
 	if p == nil {
 		t.parts = append(t.parts, part{store: store})
@@ -83,7 +87,9 @@ func (h *Home) Answered(name Name, from event.StoreID, row bool) bool {
 		return false
 	}
 	p := t.part(from)
-	assert.That(p != nil && t.phase == running, "commit: store %d votes on %v, and was not asked", from, name)
+	if p == nil || t.phase != running {
+		assert.Unreachable("commit: store %d votes on %v, and was not asked", from, name)
+	}
 	p.voted, p.early, p.row = true, true, row
 	return true
 }
@@ -91,7 +97,9 @@ func (h *Home) Answered(name Name, from event.StoreID, row bool) bool {
 // Taken is [EARLY]: the attempt has taken a lock somewhere. What has voted before votes once more.
 func (h *Home) Taken(name Name) {
 	if t := h.tries[name]; t != nil {
-		assert.That(t.phase == running, "commit: %v, which has ended, takes locks", name)
+		if t.phase != running {
+			assert.Unreachable("commit: %v, which has ended, takes locks", name)
+		}
 		for i := range t.parts {
 			t.parts[i].voted = false
 		}
@@ -105,7 +113,9 @@ func (h *Home) End(name Name, here bool, wrote func(event.StoreID) bool, out []E
 	if t == nil {
 		return out
 	}
-	assert.That(t.phase == running, "commit: %v ends twice", name)
+	if t.phase != running {
+		assert.Unreachable("commit: %v ends twice", name)
+	}
 	t.phase, t.writes = voting, here
 	for i := range t.parts {
 		p := &t.parts[i]
@@ -128,7 +138,9 @@ func (h *Home) Voted(from event.StoreID, m Message, out []Effect) []Effect {
 		return out
 	}
 	p := t.part(from)
-	assert.That(p != nil && t.phase == voting && !p.voted, "commit: store %d votes on %v, and was not asked", from, m.Name)
+	if p == nil || t.phase != voting || p.voted {
+		assert.Unreachable("commit: store %d votes on %v, and was not asked", from, m.Name)
+	}
 	if !m.Yes {
 		return h.withdraw(m.Name, t, out)
 	}
@@ -169,7 +181,9 @@ func (h *Home) Dropped(from event.StoreID, m Message, out []Effect) []Effect {
 // Decided is [DECIDE]: what Decide or Confirm asked for is durable.
 func (h *Home) Decided(name Name, out []Effect) []Effect {
 	t := h.tries[name]
-	assert.That(t != nil && t.phase == deciding, "commit: %v is decided, and not to be", name)
+	if t == nil || t.phase != deciding {
+		assert.Unreachable("commit: %v is decided, and not to be", name)
+	}
 	t.phase = decided
 	out = append(out, Effect{Act: Answer, Name: name})
 	left := 0
@@ -195,7 +209,9 @@ func (h *Home) Done(from event.StoreID, m Message, out []Effect) []Effect {
 		return out // it was told twice
 	}
 	p := t.part(from)
-	assert.That(p != nil && t.phase == decided, "commit: store %d has carried out %v, which is not decided", from, m.Name)
+	if p == nil || t.phase != decided {
+		assert.Unreachable("commit: store %d has carried out %v, which is not decided", from, m.Name)
+	}
 	if p.done = true; slices.ContainsFunc(t.parts, func(p part) bool { return !p.done }) {
 		return out
 	}

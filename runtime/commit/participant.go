@@ -39,7 +39,9 @@ func (p *Participant) add(name Name, t *task) {
 	if p.tasks == nil {
 		p.tasks = make(map[Name]*task)
 	}
-	assert.That(p.tasks[name] == nil, "commit: %v begins twice", name)
+	if p.tasks[name] != nil {
+		assert.Unreachable("commit: %v begins twice", name)
+	}
 	p.tasks[name] = t
 }
 
@@ -64,7 +66,9 @@ func (p *Participant) Drop(name Name, out []Effect) []Effect {
 // one; all that it has seen is durable.
 func (p *Participant) Answered(name Name, row bool) {
 	t := p.tasks[name]
-	assert.That(t != nil && t.stage == working, "commit: %v votes early, and is not at work", name)
+	if t == nil || t.stage != working {
+		assert.Unreachable("commit: %v votes early, and is not at work", name)
+	}
 	t.stage, t.row, t.early = prepared, row, true
 }
 
@@ -87,7 +91,9 @@ func (p *Participant) Prepare(from event.StoreID, m Message, out []Effect) []Eff
 		return send(out, from, Message{Kind: Vote, Name: m.Name})
 	}
 	// Invariant: a home asks once.
-	assert.That((t.stage == working || t.stage == prepared && t.early) && t.home == from, "commit: %v is prepared twice, or by store %d", m.Name, from)
+	if t.stage != working && !(t.stage == prepared && t.early) || t.home != from {
+		assert.Unreachable("commit: %v is prepared twice, or by store %d", m.Name, from)
+	}
 	again := t.stage == prepared
 	t.stage = preparing
 	switch {
@@ -107,7 +113,9 @@ func (p *Participant) Prepared(name Name, out []Effect) []Effect {
 	if t == nil {
 		return out // it was dropped meanwhile
 	}
-	assert.That(t.stage == preparing, "commit: %v is prepared, and was not to be", name)
+	if t.stage != preparing {
+		assert.Unreachable("commit: %v is prepared, and was not to be", name)
+	}
 	out = send(out, t.home, Message{Kind: Vote, Name: name, Yes: true})
 	if t.stage = prepared; !t.row && !t.early {
 		delete(p.tasks, name)
@@ -137,13 +145,17 @@ func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Eff
 		return out
 	case !m.Yes:
 		// Invariant: what has committed stays committed.
-		assert.That(t.stage != applying, "commit: %v has committed, and is not to have", m.Name)
+		if t.stage == applying {
+			assert.Unreachable("commit: %v has committed, and is not to have", m.Name)
+		}
 		return p.drop(m.Name, t, out)
 	case t.stage == applying:
 		return out // it is told again
 	}
 	// Invariant: what has not voted does not commit.
-	assert.That(t.stage == prepared, "commit: %v commits, and has not voted", m.Name)
+	if t.stage != prepared {
+		assert.Unreachable("commit: %v commits, and has not voted", m.Name)
+	}
 	if !t.row { // [EARLY]
 		delete(p.tasks, m.Name)
 		return append(out, Effect{Act: Release, Name: m.Name})
@@ -155,7 +167,9 @@ func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Eff
 // Applied says that what Apply has asked for is durable.
 func (p *Participant) Applied(name Name, out []Effect) []Effect {
 	t := p.tasks[name]
-	assert.That(t != nil && t.stage == applying, "commit: %v is applied, and was not to be", name)
+	if t == nil || t.stage != applying {
+		assert.Unreachable("commit: %v is applied, and was not to be", name)
+	}
 	delete(p.tasks, name)
 	return send(out, t.home, Message{Kind: Done, Name: name})
 }

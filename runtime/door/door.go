@@ -117,10 +117,12 @@ func (c *Class) Method(name string) (*Method, error) {
 }
 
 // Actor returns an actor of c by its key: its name, or a colon and its id if it has no name. An actor with a name need not
-// be there: its first event creates it. The error is a *NotFoundError.
-func (d *Door) Actor(c *Class, key string) (order.Ref, error) {
+// be there: its first event creates it. The error is a *NotFoundError, or an *event.AwayError.
+func (d *Door) Actor(ctx context.Context, c *Class, key string) (order.Ref, error) {
+	ctx, cancel := d.within(ctx)
+	defer cancel()
 	if id, ok := strings.CutPrefix(key, ":"); ok {
-		return d.unnamed(c, id)
+		return d.unnamed(ctx, c, id)
 	}
 	switch {
 	case c.Construct == nil:
@@ -128,19 +130,32 @@ func (d *Door) Actor(c *Class, key string) (order.Ref, error) {
 	case key == "":
 		return order.Ref{}, notFound("an actor of class %s needs a name that is not empty", c.Name)
 	}
-	return activation.Named(d.namer, c.Class, key), nil
+	return activation.FindNamed(ctx, d.namer, c.Class, key)
 }
 
 // unnamed finds an actor by its id.
-func (d *Door) unnamed(c *Class, text string) (order.Ref, error) {
+func (d *Door) unnamed(ctx context.Context, c *Class, text string) (order.Ref, error) {
 	id, err := event.ParseActorID(text)
 	if err != nil || id.IsNull() {
 		return order.Ref{}, notFound("%q is no id of an actor", text)
 	}
-	if r := d.sys.Find(id); !r.IsNull() && d.sys.ClassOf(r) == c.Path() {
-		return r, nil
+	if r := d.sys.Find(id); !r.IsNull() {
+		if class, err := d.sys.ClassOf(ctx, r); err != nil || class == c.Path() {
+			return r, err
+		}
 	}
 	return order.Ref{}, notFound("there is no actor %s:%s", c.Name, text)
+}
+
+// awayMax is how long a question to another store waits for one that has no leader, before its call is performed.
+const awayMax = 10 * time.Second
+
+// within bounds the time of such a question, if the system has one of several stores.
+func (d *Door) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !d.IsPartial() {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, awayMax)
 }
 
 // View returns the store of the system as it is now, as exec.System.View does.
@@ -185,6 +200,7 @@ func (d *Door) WriteMetrics(w *metrics.Writer) {
 // names are the texts of actors in JSON, and of the clients of one caller.
 type names struct {
 	*Door
+	ctx    context.Context // bounds questions to other stores
 	caller string
 }
 
@@ -199,7 +215,7 @@ func (n names) Actor(class, text string) (event.ActorID, error) {
 	if c == nil || prefix != c.Name && prefix != c.Path() {
 		return event.ActorID{}, fmt.Errorf("%q is no %s: that is %[2]s/NAME, or %[2]s:ID", text, class[strings.LastIndexByte(class, '.')+1:])
 	}
-	r, err := n.Door.Actor(c, key)
+	r, err := n.Door.Actor(n.ctx, c, key)
 	return r.ID(), err
 }
 
@@ -211,16 +227,20 @@ func (n names) ActorText(class string, id event.ActorID) string {
 	return class[strings.LastIndexByte(class, '.')+1:] + ":" + id.String()
 }
 
-// Client implements jsoncodec.Names. The error is a *NoClientError.
+// Client implements jsoncodec.Names. The error is a *NoClientError, or an *event.AwayError.
 func (n names) Client(class, text string) (uint64, error) {
-	if number, ok := n.Remotes.number(n.caller, n.clients.byPath[class], text); ok {
-		return number, nil
+	ctx, cancel := n.within(n.ctx)
+	defer cancel()
+	if number, ok, err := n.Remotes.number(ctx, n.caller, n.clients.byPath[class], text); ok || err != nil {
+		return number, err
 	}
 	return 0, &NoClientError{fmt.Sprintf("there is no client %q of class %s; begin a client, and give its reference", text, class[strings.LastIndexByte(class, '.')+1:])}
 }
 
-// Names returns the texts of actors in JSON, and of the clients of a caller, by its name.
-func (d *Door) Names(caller string) jsoncodec.Names { return names{d, caller} }
+// Names returns the texts of actors in JSON, and of the clients of a caller, by its name. Texts are read until ctx ends.
+func (d *Door) Names(ctx context.Context, caller string) jsoncodec.Names {
+	return names{d, ctx, caller}
+}
 
 // Call is one call.
 type Call struct {
@@ -299,6 +319,11 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 	if changed, is := errors.AsType[*event.ResultError](err); is {
 		changed.Session = c.Key // as the caller knows it
 	}
+	if errors.Is(err, order.ErrCancelled) && d.IsPartial() {
+		if away := d.sys.Across().Away(); len(away) > 0 { // it has waited for this one, perhaps
+			err = &event.AwayError{Store: away[0], Cause: err}
+		}
+	}
 	if err != nil || c.Method.Result == nil {
 		return answer, err
 	}
@@ -323,7 +348,7 @@ func (d *Door) result(c *Call, args order.Args) (b []byte, err error) {
 	if form == nil {
 		form = c.Method.Result
 	}
-	if b, err = form.Append([]byte{}, e.Data(), d.Names(c.Caller)); err != nil {
+	if b, err = form.Append([]byte{}, e.Data(), d.Names(context.Background(), c.Caller)); err != nil {
 		err = &ResultError{err.Error()}
 	}
 	return b, err

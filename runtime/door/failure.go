@@ -83,10 +83,16 @@ func Explain(err error) *Failure {
 		client  *NoClientError
 		full    *FullError
 		from    *FromError
+		away    *event.AwayError
 	)
 	switch {
 	case errors.Is(err, order.ErrCancelled):
 		f.Code, f.Msg, f.Later = TimedOut, "the call has not ended in time, and was undone", true
+		if errors.As(err, &away) {
+			f.Msg += "; " + away.Error()
+		}
+	case errors.As(err, &away):
+		f.Code, f.Msg, f.Later = Closing, away.Error()+", and the call asks for something there", true
 	case errors.As(err, &abort):
 		f.Code = Aborted
 		switch {

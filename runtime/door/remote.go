@@ -1,6 +1,7 @@
 package door
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"slices"
@@ -181,13 +182,14 @@ func (rs *Remotes) Find(caller, id string) (*Remote, error) {
 var errNoRemote = notFound("there is no such client: it has ended, has expired or was begun before the program has started again; begin another one")
 
 // number returns the number of an object of a caller, to which a text refers.
-func (rs *Remotes) number(caller string, class *ClientClass, text string) (n uint64, ok bool) {
+func (rs *Remotes) number(ctx context.Context, caller string, class *ClientClass, text string) (n uint64, ok bool, err error) {
 	name, digits, _ := strings.Cut(text, ":")
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || class == nil || name != class.Name && name != class.Path() {
-		return 0, false
+	n, wrong := strconv.ParseUint(digits, 10, 64)
+	if wrong != nil || class == nil || name != class.Name && name != class.Path() {
+		return 0, false, nil
 	}
-	return n, rs.door.sys.IsRemote(n, class.Path(), caller)
+	ok, err = rs.door.sys.IsRemote(ctx, n, class.Path(), caller)
+	return n, ok, err
 }
 
 // list returns all clients.

@@ -139,6 +139,24 @@ func (e *LimitError) Error() string {
 // AbortMessage returns the message that a client's catch gets.
 func (e *LimitError) AbortMessage() string { return e.Error() }
 
+// AwayError says that an answer of another store was not waited for any longer.
+type AwayError struct {
+	Store   StoreID
+	Reached bool  // its leader is; else it has none, or this node is cut off from it
+	Cause   error // why it was not
+}
+
+// Error implements error.
+func (e *AwayError) Error() string {
+	if e.Reached {
+		return fmt.Sprintf("store %d has not answered in time", e.Store)
+	}
+	return fmt.Sprintf("store %d is away: it has no leader that is reached", e.Store)
+}
+
+// Unwrap returns the cause.
+func (e *AwayError) Unwrap() error { return e.Cause }
+
 // UnknownError is the failure of an event whose outcome is unknown, because the store has
 // failed before the event was durable: the process is ending. When the program runs again the
 // event may have happened, or not.

@@ -108,6 +108,10 @@ type EventID struct {
 // String prints the id as origin-sequence.
 func (id EventID) String() string { return fmt.Sprintf("%x-%x", id.Origin, id.Seq) }
 
+// PartIndex is how many numbers each store has for the events to which an event gives rise there. Those of its home begin at 0, those of store n at
+// (n + 1) * PartIndex.
+const PartIndex = 1 << 36
+
 // Child returns the id of the index-th event that id gave rise to. It is a
 // function of its arguments only, so a repeated attempt gives the same ids.
 func (id EventID) Child(index int) EventID {

@@ -20,6 +20,8 @@ import (
 
 // Across says which of several stores a system has.
 type Across struct {
+	Cluster string // the id of all stores together
+	Stores  int    // how many there are
 	Store   event.StoreID
 	Of      func(event.PartitionID) event.StoreID // the store of a partition
 	Network across.Network
@@ -53,10 +55,11 @@ func (s *System) openAcross(cfg *Across) {
 		}
 	}
 	s.doubts = s.partitions[0]
-	s.across = across.Open(across.Config{Store: cfg.Store, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
-		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler})
+	s.tracer.Among()
+	s.across = across.Open(across.Config{Store: cfg.Store, Stores: s.stores, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
+		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler, Ticks: s.tracer})
 	s.host.Join(s.across)
-	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.Methods(s.cfg.Classes, &methodFire), s, s.readCallback
+	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readCallback
 }
 
 // Across returns what the system is among several stores, nil if it has the only one.
@@ -81,6 +84,8 @@ func (s *System) together() []*System {
 // Abandon ends what a system among several waits for of the others, after its store has failed: nothing that it does happens any more. The
 // caller closes it.
 func (s *System) Abandon() {
+	// Invariant: nothing is appended any more. What is prepared stays in doubt; to drop it would take back what the home may commit.
+	assert.That(s.durable.Store.Err() != nil, "exec: a store among several is left, and has not failed")
 	s.abroad.Lock()
 	s.abroad.over = true
 	s.live.Add(-s.abroad.undone)
@@ -122,6 +127,7 @@ func (ev *Event) vote(here bool, there across.Wrote) *across.Verdict {
 	w := ev.Wide()
 	ev.verdict = w.Try.End(here, there)
 	w.Strict = w.Strict || ev.verdict == nil
+	ev.TraceVerdict(ev.verdict)
 	return ev.verdict
 }
 
@@ -168,7 +174,7 @@ type local struct{ s *System }
 // Method implements across.Local.
 func (l local) Method(a *order.Attempt) (string, event.Chain) {
 	ev := (*Event)(unsafe.Pointer(a)) // its first field
-	return ev.method.Path(), ev.chainOf()
+	return ev.sys.code.PathOf(ev.method), ev.chainOf()
 }
 
 // chainOf returns the chain that the event is a step of, or would begin.
@@ -292,7 +298,8 @@ func (s *System) tellEnd(first event.EventID, pos store.Position, printed uint64
 		d.ends.Tell(first, func(to event.StoreID, o *event.Outcome) bool {
 			sig := d.signatures.Of(o.Signature)
 			end := &across.End{First: first, Kind: o.Kind, Data: o.Data, Class: sig.Class, Method: sig.Method, Text: sig.Text}
-			return s.across.Ask(to, across.Question{End: end}).End == nil // else this store has ended
+			_, err := s.across.Ask(context.Background(), to, across.Question{End: end})
+			return err == nil // else this store has ended
 		})
 	})
 }
@@ -339,7 +346,7 @@ func (l local) Answer(q *across.Question) bool {
 	case q.Lines != nil:
 		s.holdFor(q)
 	case q.Object != 0:
-		if !s.IsRemote(q.Object, q.Class, q.Name) {
+		if is, _ := s.IsRemote(context.Background(), q.Object, q.Class, q.Name); !is { // it is one of this store
 			q.Class = ""
 		}
 	case !q.Kept.IsNull():
@@ -351,7 +358,8 @@ func (l local) Answer(q *across.Question) bool {
 		return s.durable.Store.Flush(context.Background()) == nil // else other stores would know an actor that a crash takes back
 	default:
 		h := l.Handle(q.Actor)
-		q.Label, q.First = h.Label(), s.scope(h)
+		q.Label = h.Label()
+		q.First, _ = s.scope(context.Background(), h) // it is in this store
 		if h.Shape != nil && !h.Is(order.Deleted) {
 			q.Class = h.Shape.Path()
 		}
@@ -373,12 +381,14 @@ func (s *System) named(c *order.Shape, name string) *order.Handle {
 }
 
 // Forget implements across.Local.
-func (l local) Forget(name commit.Name) {
+func (l local) Forget(names []commit.Name) {
 	w := row.Writer{Store: l.s.durable.Store}
-	w.Key = row.AppendDecisionKey(nil, l.s.doubts, name.Event, name.Number)
-	w.Delete()
+	for _, n := range names {
+		w.Key = row.AppendDecisionKey(w.Key[:0], l.s.doubts, n.Event, n.Number)
+		w.Delete()
+	}
 	l.s.durable.Journal.Append(w.Take())
-	l.s.decided(-1)
+	l.s.decided(-len(names))
 }
 
 // decided notes that there are n more decisions that other stores have to carry out.

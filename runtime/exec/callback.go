@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -96,17 +97,22 @@ type Remote struct {
 // NewRemote makes r an object of client cl whose callbacks are delivered.
 func NewRemote(cl *Client, r *Remote) ClientRef { return NewClientObject(cl, &r.ClientObject, r) }
 
-// IsRemote reports whether the number of an object is that of a Remote of a class and a caller, whose client has not gone. It asks the store of the client.
-func (s *System) IsRemote(object uint64, class, caller string) bool {
+// IsRemote reports whether the number of an object is that of a Remote of a class and a caller, whose client has not gone. It asks the store of the client; the
+// error says why that has not answered.
+func (s *System) IsRemote(ctx context.Context, object uint64, class, caller string) (bool, error) {
 	if of := event.StoreIn(object); s.across != nil && of != s.cfg.Across.Store {
-		return of < s.stores && s.across.Ask(of, across.Question{Object: object, Class: class, Name: caller}).Class != ""
+		if of >= s.stores {
+			return false, nil
+		}
+		q, err := s.across.Ask(ctx, of, across.Question{Object: object, Class: class, Name: caller})
+		return err == nil && q.Class != "", err
 	}
 	o := s.objects.Find(object)
 	if o == nil {
-		return false
+		return false, nil
 	}
 	r, is := o.self.(*Remote)
-	return is && r.Class.Path() == class && r.Caller == caller
+	return is && r.Class.Path() == class && r.Caller == caller, nil
 }
 
 type callback struct {

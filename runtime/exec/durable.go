@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"errors"
 
 	"github.com/aeon-lang/aeon/runtime/across"
@@ -120,12 +121,14 @@ func (s *System) Find(id event.ActorID) order.Ref {
 	return r
 }
 
-// ClassOf returns the path of the class of an actor that Find has returned, "" if that is in another store and not there.
-func (s *System) ClassOf(r order.Ref) string {
+// ClassOf returns the path of the class of an actor that Find has returned, "" if that is in another store and not there. The error says why that store
+// has not answered.
+func (s *System) ClassOf(ctx context.Context, r order.Ref) (string, error) {
 	if h := order.HandleOf(r); !h.Is(order.Elsewhere) {
-		return h.Shape.Path()
+		return h.Shape.Path(), nil
 	}
-	return s.across.Ask(s.across.StoreOf(r.ID()), across.Question{Actor: r.ID()}).Class
+	q, err := s.across.Ask(ctx, s.across.StoreOf(r.ID()), across.Question{Actor: r.ID()})
+	return q.Class, err
 }
 
 // States returns the states of all actors of a system with a store, as state.State does.

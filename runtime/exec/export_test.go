@@ -64,7 +64,7 @@ func elsewhere(t *testing.T, s taken) *node {
 	t.Helper()
 	n := &node{t: t, engine: replicatest.New()}
 	n.cfg.Log, n.cfg.Classes, n.cfg.Clock = quiet, testClasses, sched.NewSimClock(time.Unix(1000, 0))
-	mustNot(t, archive.Restore(n.engine, store.Identity{Store: "elsewhere", Program: "test"}, s.each))
+	mustNot(t, archive.Restore(n.engine, store.Identity{Store: "elsewhere", Program: "test"}, 0, s.each))
 	n.open()
 	return n
 }
@@ -323,7 +323,7 @@ func TestRestoreRefusesAnotherFormat(t *testing.T) {
 	if !maps.Equal(before, content(t, e)) {
 		t.Error("the store has changed")
 	}
-	if err := archive.Restore(replicatest.New(), store.Identity{}, snap.each); !errors.As(err, &older) {
+	if err := archive.Restore(replicatest.New(), store.Identity{}, 0, snap.each); !errors.As(err, &older) {
 		t.Errorf("Restore gave %v", err)
 	}
 }
@@ -342,7 +342,7 @@ func TestRestoreRefusesRowsWithoutAFormat(t *testing.T) {
 		if _, err := archive.RestoreActor(e, b.ID(), rows.each); !errors.As(err, &corrupt) {
 			t.Errorf("%s: archive.RestoreActor gave %v", name, err)
 		}
-		if err := archive.Restore(replicatest.New(), store.Identity{}, rows.each); !errors.As(err, &corrupt) {
+		if err := archive.Restore(replicatest.New(), store.Identity{}, 0, rows.each); !errors.As(err, &corrupt) {
 			t.Errorf("%s: Restore gave %v", name, err)
 		}
 	}

@@ -21,31 +21,36 @@ type holding struct {
 }
 
 // holdCallbacks has the stores of clients give the event's callbacks their places while the event has all its locks: so they have the order of the
-// commits. Those of clients of this store need nothing.
-func (ev *Event) holdCallbacks(ops []activation.Op) {
+// commits. Those of clients of this store need nothing. n is how many callbacks were issued before; holdCallbacks adds its own.
+func (ev *Event) holdCallbacks(ops []activation.Op, n int) int {
 	for i := range ops {
-		switch o := &ops[i]; {
-		case o.Kind == activation.OpBranch:
-			ev.holdCallbacks(o.Branch.Ops())
-		case o.Kind == activation.OpCallback && clientOf(receiver(o).client).abroad:
+		switch o := &ops[i]; o.Kind {
+		case activation.OpBranch:
+			n = ev.holdCallbacks(o.Branch.Ops(), n)
+		case activation.OpCallback:
+			if n++; !clientOf(receiver(o).client).abroad {
+				continue
+			}
 			store := event.StoreIn(receiver(o).number)
 			k := slices.IndexFunc(ev.prep.held, func(h holding) bool { return h.store == store })
 			if k < 0 {
 				k = len(ev.prep.held)
 				ev.prep.held = append(ev.prep.held, holding{store: store, number: ev.sys.durable.nextSeq()})
 			}
-			ev.prep.held[k].lines = append(ev.prep.held[k].lines, o.Line())
+			ev.prep.held[k].lines = append(ev.prep.held[k].lines, o.Line(n))
 		}
 	}
+	return n
 }
 
 // hold sends what holdCallbacks has gathered.
 func (ev *Event) hold() {
-	ev.holdCallbacks(ev.Root.Ops)
+	ev.holdCallbacks(ev.Root.Ops, 0)
 	for i := range ev.prep.held {
 		h := &ev.prep.held[i]
-		ev.sys.live.Add(1) // until it has been told what becomes of them
-		ev.sys.across.Hold(h.store, h.number, h.lines)
+		ev.sys.live.Add(1)                           // until it has been told what becomes of them
+		ev.sys.cfg.Spans.Issues(ev.told.span, ev.ID) // by that store
+		ev.sys.across.Hold(h.store, h.number, ev.ID, h.lines)
 	}
 }
 
@@ -71,9 +76,10 @@ func (ev *Event) let(yes bool) {
 
 // holdFor gives callbacks of another store's event their places.
 func (s *System) holdFor(q *across.Question) {
-	for i := range q.Lines {
-		object, m, args := s.readLine(&q.Lines[i])
-		if to := clientOf(object.client); to.post(callback{object: object, method: m, args: args, held: q.Held}) {
+	for _, l := range q.Lines {
+		object, m, args := s.readLine(&l)
+		c := callback{object: object, method: m, args: args, number: l.Number, held: q.Held, origin: s.cfg.Spans.Stored(q.Event), from: s.tracer.Held(q.Event, event.StoreIn(q.Number), l.Issuer, l.Number)}
+		if to := clientOf(object.client); to.post(c) {
 			s.workers.Run(to.drain)
 		}
 	}

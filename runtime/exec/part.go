@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"sync"
+
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
@@ -15,6 +17,7 @@ func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Atte
 	ev := l.s.takeEvent(l.s.inner, p.Name().Event, nil, l.s.code.Method(method), nil)
 	x := &proxy{ev: ev}
 	ev.SetWide(&activation.Wide{Part: p})
+	ev.TracePart(false)
 	ev.Begin()
 	l.s.live.Add(1)
 	return x, &ev.Attempt
@@ -23,7 +26,9 @@ func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Atte
 // proxy runs the code of a part.
 type proxy struct {
 	ev       *Event
+	recorded sync.Once       // as spans, if it is
 	row      bool            // the part is prepared
+	voted    bool            // for the attempt, and has not been dropped since
 	changes  []byte          // of fields, if so: a store.Recording
 	restored bool            // an earlier start has prepared it: the states of actors in memory do not have the changes
 	held     []*order.Handle // by a part that was restored
@@ -33,6 +38,7 @@ type proxy struct {
 // Run implements across.Proxy.
 func (x *proxy) Run(t across.Thread, c *across.Call) *across.Reply {
 	ev := x.ev
+	x.recorded.Do(func() { ev.told.span = ev.RecordPart(ev.sys.cfg.Spans, c.Span) })
 	r := ev.ServePart(t, c)
 	if c.Strict && !c.Votes && r.Failed == nil && !r.Withdrawn {
 		err := ev.prepare()
@@ -84,19 +90,20 @@ func (x *proxy) write() error {
 		x.over = ev.sys.dying.Add(ev.Deletes)
 	}
 	d.ReserveIDs(&ev.Attempt)
-	w := row.Writer{Store: d.Store}
+	w := row.Writer{Store: d.Store, Key: make([]byte, 0, 64), Row: make([]byte, 0, 256)}
 	ev.doubtKey(&w)
 	w.Begin()
 	w.Row = x.prepared().Append(w.Row)
 	w.Set()
-	pos := d.Journal.Append(w.Take())
+	var pos store.Position
+	ev.TraceVote(&w, func() { pos = d.Journal.Append(w.Take()) })
 	ev.maxPos, x.row = max(ev.maxPos, ev.Root.MaxPos, pos), true
 	return x.seen(d.WaitOwn(pos))
 }
 
 // seen returns, if what the part has seen is durable, when all that events before it have printed is out.
 func (x *proxy) seen(err error) error {
-	if err == nil {
+	if x.voted = err == nil; x.voted {
 		x.ev.sys.output.FlushAll()
 	}
 	return err
@@ -112,6 +119,7 @@ func (x *proxy) Confirm(keep bool) bool {
 
 func (x *proxy) confirm() error {
 	ev := x.ev
+	ev.TraceVote(nil, nil)
 	return x.seen(ev.sys.durable.Wait(max(ev.maxPos, ev.Root.MaxPos)))
 }
 
@@ -119,6 +127,7 @@ func (x *proxy) confirm() error {
 func (x *proxy) Undo() {
 	ev := x.ev
 	ev.Undo()
+	x.voted = false
 	if !x.row {
 		return
 	}
@@ -137,9 +146,14 @@ func (x *proxy) Apply() (durable func() bool) {
 	_ = w.Take() // the recording
 	w.Into(d.Store.NewBatch())
 	err := store.PlayBack(x.changes, w.Batch())
-	assert.That(err == nil, "exec: %v: %v", ev.Wide().Part.Name(), err)
+	if err != nil {
+		assert.Unreachable("exec: %v: %v", ev.Wide().Part.Name(), err)
+	}
+	ev.TraceHeld(x.held)
 	next, err := ev.commitPrepared(ev.kind())
-	assert.That(err == nil, "exec: %v has committed, and cannot be carried out here: %v", ev.Wide().Part.Name(), err)
+	if err != nil {
+		assert.Unreachable("exec: %v has committed, and cannot be carried out here: %v", ev.Wide().Part.Name(), err)
+	}
 	pos := ev.maxPos
 	if x.restored {
 		x.reread(pos)
@@ -160,6 +174,11 @@ func (x *proxy) Ended() {
 		x.over()
 	}
 	s := x.ev.sys
+	if e := x.ev.told.span; e != nil && x.voted { // else its attempt is withdrawn
+		e.ExportPart()
+	}
+	x.ev.Traced = nil
+	x.ev.Root.Record(nil)
 	x.ev.End()
 	s.giveBack(x.ev)
 	s.live.Add(-1)

@@ -140,6 +140,7 @@ func (r *recovery) restore(x *proxy, part *across.Part, p *row.Prepared) (err er
 	ev := s.takeEvent(s.inner, part.Name().Event, nil, &methodPrepared, nil)
 	x.ev = ev
 	ev.SetWide(&activation.Wide{Part: part})
+	ev.TracePart(true)
 	ev.Begin()
 	s.live.Add(1)
 	for _, id := range p.Held {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"hash/fnv"
 
@@ -57,23 +58,28 @@ func (s *System) performOnce(c *Call) (seen store.Position, err error) {
 	defer d.Leave()
 	cl := s.takeCaller()
 	defer s.callers.Give(cl)
-	of := event.Request{Session: c.Key, Target: s.scope(order.HandleOf(c.Target)), Fingerprint: c.fingerprint()}
+	target, err := s.scope(c.Cancel.Context(), order.HandleOf(c.Target))
+	if away := (*event.AwayError)(nil); errors.As(err, &away) {
+		away.Cause = order.ErrCancelled
+	}
+	if err != nil {
+		return 0, err
+	}
+	of := event.Request{Session: c.Key, Target: target, Fingerprint: c.fingerprint()}
 	return d.keyed.Perform(of, func(r *request) (store.Position, error) { return s.perform(cl, r, c) },
 		func(o *event.Outcome) error { return s.replay(o, c.Method, c.Args) })
 }
 
 // scope returns the actor that the keys of requests to h belong to: all actors of a name are one.
-func (s *System) scope(h *order.Handle) event.ActorID {
+func (s *System) scope(ctx context.Context, h *order.Handle) (event.ActorID, error) {
 	if h.Is(order.Elsewhere) {
-		if q := s.across.Ask(s.across.StoreOf(h.ID), across.Question{Actor: h.ID}); !q.First.IsNull() {
-			return q.First
-		} // else this store has ended
-		return h.ID
+		q, err := s.across.Ask(ctx, s.across.StoreOf(h.ID), across.Question{Actor: h.ID})
+		return q.First, err
 	}
 	if h.Label(); h.Named != nil && h.Shape != nil { // Label attaches it
-		return event.NamedActor(h.Shape.Path(), h.Named.Name, 0, s.cfg.Partitions)
+		return event.NamedActor(h.Shape.Path(), h.Named.Name, 0, s.cfg.Partitions), nil
 	}
-	return h.ID
+	return h.ID, nil
 }
 
 // fingerprint returns the hash of what is called.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -24,6 +25,12 @@ func (s *System) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Sa
 		return nil, ErrNoStore
 	}
 	return s.durable.archive.Snapshot(ctx, to)
+}
+
+// HaltForSnapshot has nothing that events do take effect in the store until what it returns is resumed, or limit has passed, so that a snapshot of several
+// stores is of one moment. The error is an *archive.UndecidedError if none can be taken now.
+func (s *System) HaltForSnapshot(limit time.Duration) (*archive.Halted, error) {
+	return s.durable.archive.Halt(limit)
 }
 
 // SnapshotActor makes a snapshot of an actor and everything that it reaches, as of a moment of

@@ -21,6 +21,7 @@ func (ev *Event) settleTraced(next *follow) {
 	if d != nil {
 		ev.decisionRows(ev.prep)
 	}
+	ev.TraceTail()
 	t.Complete(r, &ev.Attempt, nil)
 	t.Enter(r)
 	defer t.Leave()

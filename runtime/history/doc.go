@@ -3,6 +3,7 @@
 //
 //	tracer.go   Tracer: the order of events, callbacks and clients that go
 //	record.go   Record: what one event gathers from its start to its answer
+//	across.go   events over several stores: the clock that these have in common, votes, and parts
 //	actor.go    the label and the version of an actor
 //	durable.go  the rows with which the next run goes on, and the ends that wait for the disk
 //	inspect.go  what tests look at

@@ -117,6 +117,11 @@ func (t *Tracer) mark(r *Record, w *row.Writer) {
 		w.Row = v.Append(w.Row)
 		w.Set()
 	}
+	t.markOrder(r, w)
+}
+
+// markOrder adds to a batch which record is written before it.
+func (t *Tracer) markOrder(r *Record, w *row.Writer) {
 	w.Key = append(w.Key[:0], tracedKey...)
 	w.Begin()
 	w.Row = row.Traced{Order: r.Order, Epoch: t.traced.Epoch}.Append(w.Row)

@@ -14,6 +14,8 @@ type Record struct {
 	notes []note
 	last  map[*order.Handle]int // index of the last note of an actor, once there are many
 	wrote handleSet
+	// reached is the tick at which the attempt has reached the last of its actors, in whatever store, as far as is known here. It counts in a system among several.
+	reached int64
 }
 
 // note is an actor as the event first reached it.
@@ -46,7 +48,7 @@ func (r *Record) lastNote(h *order.Handle) int {
 }
 
 // Forget drops what a withdrawn attempt has noted.
-func (r *Record) Forget() { r.notes, r.last = r.notes[:0], nil }
+func (r *Record) Forget() { r.notes, r.last, r.reached = r.notes[:0], nil, 0 }
 
 // clear makes r ready for another event. It keeps the memory of what is small.
 func (r *Record) clear() {
@@ -54,7 +56,8 @@ func (r *Record) clear() {
 	clear(r.wrote.list)
 	r.wrote = handleSet{list: r.wrote.list[:0]}
 	r.Forget()
-	r.Event = trace.Event{Line: r.Line[:0], Reads: r.Reads[:0], Writes: r.Writes[:0], Callbacks: r.Callbacks[:0], Timers: r.Timers[:0]}
+	r.Event = trace.Event{Line: r.Line[:0], Reads: r.Reads[:0], Writes: r.Writes[:0], Callbacks: r.Callbacks[:0], Timers: r.Timers[:0],
+		Across: trace.Across{Parts: r.Across.Parts[:0]}}
 	if cap(r.Line) > lineKeptMax {
 		*r = Record{}
 	}

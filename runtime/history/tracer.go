@@ -26,6 +26,7 @@ type Tracer struct {
 	state  *state.State // nil without a store
 	hashes bool         // hash the fields
 	reuse  bool         // the recorder keeps nothing of an event that was answered
+	among  bool         // the system is one of several stores
 	pool   sync.Pool
 	now    func() int64 // nil: ticks just count
 	tick   atomic.Int64 // the last one
@@ -81,7 +82,7 @@ func (t *Tracer) Source(kind trace.Kind, parent event.EventID, issuer *order.Han
 	if t == nil {
 		return nil
 	}
-	return &trace.Source{Origin: trace.Origin{Kind: kind, Parent: parent, Issuer: t.Label(issuer), Index: index}}
+	return &trace.Source{Origin: trace.Origin{Kind: kind, Parent: parent, Issuer: t.Label(issuer), Index: index & (event.PartIndex - 1)}}
 }
 
 // Begin returns the record of an event that starts. Without a source the client issues it now.
@@ -104,8 +105,12 @@ func (t *Tracer) Begin(a *order.Attempt, from *trace.Source, client event.Client
 // a commit. The event still holds its locks.
 func (t *Tracer) Complete(r *Record, a *order.Attempt, err error) {
 	r.Err, r.Attempt = err, a.Number
-	if a.Target != nil {
-		r.Target, r.Label = a.Target.ID, t.noted(r, a.Target).label
+	switch h := a.Target; {
+	case h == nil:
+	case h.Is(order.Elsewhere):
+		r.Target, r.Label = h.ID, elsewhere(a)
+	default:
+		r.Target, r.Label = h.ID, t.noted(r, h).label
 	}
 	for i := range r.notes {
 		r.Reads = append(r.Reads, r.notes[i].Access)
@@ -134,6 +139,9 @@ func (t *Tracer) Read(r *Record, h *order.Handle) {
 		r.last[h] = len(r.notes)
 	}
 	r.notes = append(r.notes, n)
+	if t.among {
+		r.reached = t.next()
+	}
 }
 
 // noted is actors.get for an actor that r has probably noted.
@@ -146,17 +154,22 @@ func (t *Tracer) noted(r *Record, h *order.Handle) *actor {
 
 // Wrote gives every actor that the event has changed its next version. The event commits, and holds them.
 func (t *Tracer) Wrote(r *Record, a *order.Attempt, log *undo.Log) {
+	each(a, log, func(h *order.Handle, dead bool) { t.write(r, h, dead) })
+}
+
+// each calls f for each actor that an event changes, perhaps more than once: whether it deletes that is told first.
+func each(a *order.Attempt, log *undo.Log, f func(h *order.Handle, dead bool)) {
 	for _, h := range a.Deletes {
-		t.write(r, h, true)
+		f(h, true)
 	}
 	for _, list := range [...][]*order.Handle{a.Fresh, a.Born} {
 		for _, h := range list {
-			t.write(r, h, false)
+			f(h, false)
 		}
 	}
 	entries := log.Entries()
 	for i := range entries {
-		t.write(r, order.HandleOf(entries[i].Self().Ref()), false)
+		f(order.HandleOf(entries[i].Self().Ref()), false)
 	}
 }
 
@@ -167,7 +180,7 @@ func (t *Tracer) write(r *Record, h *order.Handle, dead bool) {
 	}
 	a := t.noted(r, h)
 	w := trace.Access{Actor: h.ID, Label: a.label, Version: a.version.Add(1), Deleted: dead}
-	if !dead {
+	if !dead && !r.Across.Restored { // the vote has it
 		w.State = t.hash(h)
 	}
 	r.Writes = append(r.Writes, w)

@@ -14,6 +14,7 @@ func init() {
 	flag.IntVar(&explored.States, "explore.states", explored.States, "states per configuration")
 	flag.IntVar(&explored.Further, "explore.further", explored.Further, "states per configuration with crashes, or calls of what another event creates")
 	flag.IntVar(&explored.Stores, "explore.stores", explored.Stores, "states per configuration over several stores")
+	flag.IntVar(&explored.Faults, "explore.faults", explored.Faults, "states per configuration over several stores that crash, and whose sessions end")
 	flag.Uint64Var(&explored.Seed, "explore.seed", explored.Seed, "first seed")
 	flag.BoolVar(&explored.Moves, "explore.moves", explored.Moves, "half of the events move nodes in T")
 	flag.Uint64Var(&explored.Only, "explore.only", explored.Only, "run this one seed, and show the trace if it fails")

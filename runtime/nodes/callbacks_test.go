@@ -64,8 +64,8 @@ func (f *talk) call(id event.StoreID, name, method string, args map[string]any, 
 			return err
 		}
 		c := &door.Call{Method: m, Key: key}
-		if c.Args, err = m.Params.Read(body, d.Names("")); err == nil {
-			c.Target, err = d.Actor(class, name)
+		if c.Args, err = m.Params.Read(body, d.Names(context.Background(), "")); err == nil {
+			c.Target, err = d.Actor(context.Background(), class, name)
 		}
 		if err == nil {
 			_, err = d.Call(context.Background(), c)
@@ -180,7 +180,7 @@ func (f *talk) hear(id event.StoreID, s *exec.System, client *door.Remote, strea
 func TestCallbacksThroughFaults(t *testing.T) {
 	heard, ended := 0, 0
 	for seed := *faultSeed; seed < *faultSeed+uint64(*faultSeeds); seed++ {
-		f := &talk{faulty: newFaulty("TestCallbacksThroughFaults", &shop.AeonPackage, seed), doors: make(map[*exec.System]*door.Door)}
+		f := &talk{faulty: newFaulty("TestCallbacksThroughFaults", t.TempDir(), &shop.AeonPackage, seed), doors: make(map[*exec.System]*door.Door)}
 		f.asking = faultStores
 		for i := range event.StoreID(faultStores) {
 			f.task(func() { f.speak(i) })
@@ -202,6 +202,7 @@ func TestCallbacksThroughFaults(t *testing.T) {
 		if err := f.c.Close(); err != nil {
 			f.fail("%v", err)
 		}
+		f.traces.check()
 		heard, ended = heard+f.heard, ended+f.ended
 	}
 	t.Logf("%d callbacks were heard, and %d clients have ended as one may be missing", heard, ended)

@@ -62,6 +62,7 @@ type faulty struct {
 	unknown  map[int64]request // those of which it is not known
 	refused  map[int64]request
 	answers  map[int64]string // of requests that may come again, as text: all answers to one are equal
+	traces   *traces
 	saw      sights
 }
 
@@ -88,6 +89,7 @@ func (e *slow) Confirm() error {
 type sights struct {
 	crashes, cuts, unknown, refused, cancelled, audits, repeated, failed, letters int
 	counts                                                                        across.Counts
+	traced                                                                        recorded
 }
 
 const (
@@ -100,6 +102,7 @@ const (
 	faultTicks    = 5 * time.Millisecond // and by then they have
 	faultTroubles = 4
 	faultCuts     = 12  // of one trouble, at most
+	faultSkew     = 100 // of the clocks of the stores of each other cluster, in ticks
 	faultLate     = 200 // audits when it is calm: then nothing goes on any more if a request is not answered, and the scheduler says so
 )
 
@@ -128,7 +131,7 @@ const (
 
 func (q request) key() int64 { return q.session*1000000 + q.seq }
 
-func newFaulty(test string, p *aeonrt.Package, seed uint64) *faulty {
+func newFaulty(test, dir string, p *aeonrt.Package, seed uint64) *faulty {
 	f := &faulty{test: test, seed: seed, r: rand.New(rand.NewPCG(seed, 3)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request), answers: make(map[int64]string)}
 	f.kinds = []string{"pay", "later", "put", "close", "relay", "spin", "open", "start", "stop"}
 	f.r.Shuffle(len(f.kinds), func(i, j int) { f.kinds[i], f.kinds[j] = f.kinds[j], f.kinds[i] })
@@ -139,13 +142,16 @@ func newFaulty(test string, p *aeonrt.Package, seed uint64) *faulty {
 	f.clock = sched.NewSimClock(time.Unix(1000, 0))
 	f.syncs = 1 << f.r.IntN(7)
 	f.s = sched.New(seed, func() string { return f.story() + f.waits() })
-	c, err := nodes.Open(nodes.Config{
+	f.traces = newTraces(dir, faultStores, int64(seed%2)*faultSkew, f.fail)
+	cfg := nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(p), ClientClasses: aeonrt.AllClientClasses(p), Scheduled: true, Scheduler: f.s, Seed: seed,
 			Clock: f.clock, Stdout: io.Discard, Log: slog.New(slog.DiscardHandler)},
 		Stores: faultStores, Partitions: 2 * faultStores, Spread: true,
 		Open:  func(event.StoreID) (store.Engine, error) { return &slow{Engine: memengine.New(), f: f}, nil },
 		Fatal: func(err error) { f.fail("a store fails: %v", err) },
-	})
+	}
+	f.traces.into(&cfg)
+	c, err := nodes.Open(cfg)
 	if err != nil {
 		f.fail("%v", err)
 	}
@@ -456,9 +462,11 @@ func (f *faulty) trouble() {
 func (f *faulty) crash(id event.StoreID) {
 	f.note("store %d crashes", id)
 	f.saw.crashes++
+	var crashed func()
 	err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
 		old := e.(*slow)
 		old.crashed = why
+		crashed = f.traces.crash(id)
 		old.Fail(why)
 		f.pause(1 << f.r.IntN(8)) // a store that has failed runs on for a while
 		return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
@@ -466,6 +474,7 @@ func (f *faulty) crash(id event.StoreID) {
 	if err != nil {
 		f.fail("%v", err)
 	}
+	crashed()
 }
 
 // run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.
@@ -533,6 +542,7 @@ func (f *faulty) run() {
 	if err := f.c.Close(); err != nil {
 		f.fail("%v", err)
 	}
+	f.saw.traced = f.traces.check()
 }
 
 // pass has time pass.
@@ -648,15 +658,16 @@ func TestFaults(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	var saw sights
 	for seed := *faultSeed; seed < *faultSeed+uint64(*faultSeeds); seed++ {
-		f := newFaulty("TestFaults", &ledger.AeonPackage, seed)
+		f := newFaulty("TestFaults", t.TempDir(), &ledger.AeonPackage, seed)
 		f.run()
 		saw.crashes, saw.cuts, saw.unknown = saw.crashes+f.saw.crashes, saw.cuts+f.saw.cuts, saw.unknown+f.saw.unknown
 		saw.refused, saw.cancelled, saw.audits = saw.refused+f.saw.refused, saw.cancelled+f.saw.cancelled, saw.audits+f.saw.audits
 		saw.repeated, saw.failed, saw.letters = saw.repeated+f.saw.repeated, saw.failed+f.saw.failed, saw.letters+f.saw.letters
 		saw.counts.Add(f.saw.counts)
+		saw.traced.add(f.saw.traced)
 	}
 	t.Logf("over several stores: %+v", saw)
-	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0) {
+	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0 || saw.traced.parts == 0 || saw.traced.lost == 0) {
 		t.Errorf("something never happens: %+v", saw)
 	}
 }

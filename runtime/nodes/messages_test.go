@@ -42,7 +42,7 @@ type placed struct {
 	payer, payee, other bank.Account_Ref // at home, there and beyond, without an owner
 }
 
-func newPlaced(t *testing.T, delay time.Duration, engine func() store.Engine) *placed {
+func newPlaced(t testing.TB, delay time.Duration, engine func() store.Engine) *placed {
 	c, err := nodes.Open(nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(&bank.AeonPackage)}, Stores: 3, Partitions: 12, Spread: true, Delay: delay,
 		Open:  func(event.StoreID) (store.Engine, error) { return engine(), nil },
@@ -170,5 +170,42 @@ func TestMessagesOfEvents(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What such events cost in processor time and memory, in all stores together, without a network.
+func BenchmarkMessagesOfEvents(b *testing.B) {
+	p := newPlaced(b, 0, func() store.Engine { return memengine.New() })
+	// there and back, as much of each account
+	both := func(from, to []string) func() error {
+		n, there, back := 0, p.transfer(from, to), p.transfer(to, from)
+		return func() error {
+			if n++; n%4 < 2 {
+				return there()
+			}
+			return back()
+		}
+	}
+	for _, e := range []struct {
+		event string
+		do    func() error
+	}{
+		{"two accounts at home", p.transfer(p.home, p.home)},
+		{"a reader there", func() error { _, err := p.b.Balance(p.cl, p.there[0]); return err }},
+		{"a writer there", both(p.home, p.there)},
+		{"two writers in two stores", both(p.there, p.beyond)},
+	} {
+		b.Run(e.event, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := e.do(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			p.c.Settle()
+		})
+	}
+	if err := p.c.Close(); err != nil {
+		b.Error(err)
 	}
 }

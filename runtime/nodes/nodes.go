@@ -32,6 +32,8 @@ type Config struct {
 	Delay time.Duration
 	// Fatal is told why a store has failed, unless it has crashed.
 	Fatal func(error)
+	// Start changes what System says for one start of a store; nil: nothing does.
+	Start func(event.StoreID, *exec.Config) error
 
 	siblings *exec.Siblings
 }
@@ -113,6 +115,11 @@ func (c *Cluster) start(id event.StoreID, e store.Engine) (err error) {
 	}
 	sys := c.cfg.System
 	sys.Store = n.store
+	if c.cfg.Start != nil {
+		if err := c.cfg.Start(id, &sys); err != nil {
+			return err
+		}
+	}
 	sys.Across = &exec.Across{Store: id, Of: func(p event.PartitionID) event.StoreID { return event.StoreID(int(p) % c.cfg.Stores) },
 		Network: network{c, n}, Siblings: c.cfg.siblings, Spread: c.cfg.Spread}
 	c.mu.Lock()
@@ -336,7 +343,7 @@ type network struct {
 // holds.
 func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 	c, target := n.c, n.from
-	wire := m.Append(nil)
+	wire := m.Append(make([]byte, 0, 256))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := &target.own

@@ -34,13 +34,18 @@ func open(t testing.TB, stores int) *nodes.Cluster {
 	return openProgram(t, &bank.AeonPackage, stores)
 }
 
-func openProgram(t testing.TB, p *aeonrt.Package, stores int) *nodes.Cluster {
+// openProgram opens a program on so many stores, with changes of the configuration.
+func openProgram(t testing.TB, p *aeonrt.Package, stores int, changes ...func(*nodes.Config)) *nodes.Cluster {
 	t.Helper()
-	c, err := nodes.Open(nodes.Config{
+	cfg := nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(p)}, Stores: stores, Partitions: 4 * stores, Spread: stores > 1,
 		Open:  func(event.StoreID) (store.Engine, error) { return memengine.New(), nil },
 		Fatal: func(err error) { panic(err) },
-	})
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	c, err := nodes.Open(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +83,11 @@ func opened(t testing.TB, c *nodes.Cluster) bank.Bank_Ref {
 
 func owner(i int) string { return fmt.Sprintf("owner %d", i) }
 
-// Transfers between accounts that are anywhere are atomic: an audit of all, at any time, finds what there was at first. Clients are at every store.
+// Transfers between accounts that are anywhere are atomic: an audit of all, at any time, finds what there was at first, and the traces of the stores are one history. Clients are at every store.
 func TestTransfersOverStores(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c := open(t, 3)
+	recorded := newTraces(t.TempDir(), 3, 0, t.Fatalf)
+	c := openProgram(t, &bank.AeonPackage, 3, recorded.into)
 	opened(t, c)
 	var group sync.WaitGroup
 	var refused atomic.Int64
@@ -146,6 +152,9 @@ func TestTransfersOverStores(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+	if n := recorded.check(); n.parts < clients**transfers/2 {
+		t.Errorf("only %d parts were recorded", n.parts)
 	}
 }
 

@@ -33,9 +33,12 @@ type Cancellation struct {
 type untilCancelled Cancellation
 
 // Context returns a context that ends when the event is cancelled.
-func (a *Attempt) Context() context.Context {
-	if a.Cancellation != nil {
-		return (*untilCancelled)(a.Cancellation)
+func (a *Attempt) Context() context.Context { return a.Cancellation.Context() }
+
+// Context returns a context that ends with Cancel. c may be nil.
+func (c *Cancellation) Context() context.Context {
+	if c != nil {
+		return (*untilCancelled)(c)
 	}
 	return context.Background()
 }

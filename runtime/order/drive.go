@@ -90,6 +90,9 @@ func (a *Attempt) deliver(report []effect) {
 		return
 	}
 	a.pending += int(f.Count) - 1
+	if f.Lazy || f.Mode != lock.None {
+		a.granted++
+	}
 	if f.Lazy && a.lazyAt == nil {
 		a.lazyAt = f.At
 	}

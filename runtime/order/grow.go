@@ -196,6 +196,28 @@ func (a *Attempt) TakeGrown() (list []Wanted) {
 	return list
 }
 
+// TakeGranted returns how many locks queues have given a part since it was taken, and since the last time.
+func (a *Attempt) TakeGranted() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n, a.granted = a.granted, 0
+	return n
+}
+
+// Granted notes that queues have given locks to a part of the attempt.
+func (a *Attempt) Granted() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.granted++
+}
+
+// Locked returns a number that is another one when the attempt has got a lock, as far as its home knows: one that it waited for, or was not entered with.
+func (a *Attempt) Locked() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.grown) + a.granted
+}
+
 // Grew returns how many locks the attempt has taken beyond what it has entered with, as far as its home knows.
 func (a *Attempt) Grew() int {
 	a.mu.Lock()

@@ -24,7 +24,7 @@ type Workers struct {
 
 // Open is called once, before use. Reserve grants up to so many branches at a time.
 func (w *Workers) Open(branches int, s *Scheduler) {
-	w.scheduler, w.idleMax, w.branchMax = s, 4*runtime.GOMAXPROCS(0), int32(branches)
+	w.scheduler, w.idleMax, w.branchMax = s, 32*runtime.GOMAXPROCS(0), int32(branches)
 }
 
 // Run runs task in a worker.

@@ -19,14 +19,17 @@ type Cluster struct {
 	Advertise string // where other nodes reach it, HOST:PORT; "": at Listen
 	Join      string // how a new node becomes a member of a cluster that there is: TOKEN@HOST:PORT[,HOST:PORT…]; "": it forms one, or is a member
 	Name      string // what people call the node; "": node and its number
-	Adopt     string // the directory of a program that ran alone, with whose actors a new cluster begins; "": with none
-	Stores    int    // of a new cluster
+	Adopt     string // the directory of a program that ran alone, or of the stores of a cluster, with whose actors a new cluster begins; "": with none
+	Stores    int    // of a new cluster; 0: as many as Adopt has, else StoresDefault
 
 	flags *flag.FlagSet
 }
 
 // StoresMax is how many stores a cluster has at most: each is led by one node, and more than a few for each only cost.
 const StoresMax = 64
+
+// StoresDefault is how many stores a new cluster has that was not told otherwise: their number stays, and a cluster may grow to as many nodes.
+const StoresDefault = 8
 
 // clusterNames are the names that Cluster.Flags declares.
 var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name", "adopt", "stores"}
@@ -41,8 +44,8 @@ func (c *Cluster) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&c.Advertise, "cluster-advertise", "", "with --cluster-listen: other nodes reach it at `HOST:PORT` instead, as behind a forwarded port")
 	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; --create begins one")
 	fs.StringVar(&c.Name, "node-name", "", "with --cluster-listen and a new directory: the `NAME` of the node; node and its number if not given")
-	fs.StringVar(&c.Adopt, "adopt", "", "with --cluster-listen and a new directory: begin the cluster with the actors in `DIR`, the directory of a program that ran alone, which stays as it is")
-	fs.IntVar(&c.Stores, "stores", 1, "with --cluster-listen and --create: the `number` of stores among which the cluster divides its actors, each led by a node; it stays as it is (docs/cluster.md)")
+	fs.StringVar(&c.Adopt, "adopt", "", "with --cluster-listen and a new directory: begin the cluster with the actors in `DIR`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is")
+	fs.IntVar(&c.Stores, "stores", 0, fmt.Sprintf("with --cluster-listen and --create or --adopt: the `number` of stores among which the cluster divides its actors, each led by a node; it stays as it is; %d if not given (docs/cluster.md)", StoresDefault))
 }
 
 // Address returns where other nodes reach the node.
@@ -50,10 +53,15 @@ func (c *Cluster) Address() string { return cmp.Or(c.Advertise, c.Listen) }
 
 func (c *Cluster) values() []string {
 	stores := ""
-	if c.Stores > 1 || c.flags != nil && c.Stores != 1 {
+	if c.namesStores() {
 		stores = strconv.Itoa(c.Stores)
 	}
 	return []string{c.Listen, c.Advertise, c.Join, c.Name, c.Adopt, stores}
+}
+
+// namesStores reports whether the user says how many stores there are to be.
+func (c *Cluster) namesStores() bool {
+	return c.Stores != 0 || c.flags != nil && cmdline.Given(c.flags, "stores")
 }
 
 // Check returns what is wrong with the flags that were parsed. Its error is one of usage.
@@ -94,12 +102,10 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		return errors.New("--join: the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does") // which is a secret
 	case c.Join != "" && c.Adopt != "":
 		return errors.New("--adopt begins a cluster, and --join joins one that has its actors: leave one of them out")
-	case c.flags != nil && (c.Stores < 1 || c.Stores > StoresMax):
+	case c.namesStores() && (c.Stores < 1 || c.Stores > StoresMax):
 		return fmt.Errorf("--stores: a cluster has 1 to %d stores, not %d", StoresMax, c.Stores)
-	case c.Stores > 1 && c.Join != "":
+	case c.namesStores() && c.Join != "":
 		return errors.New("--stores is about a new cluster, and --join joins one that has its stores: leave it out")
-	case c.Stores > 1 && c.Adopt != "":
-		return errors.New("--adopt begins a cluster of one store, with the actors of the directory: leave --stores out")
 	case c.Adopt != "" && (Within(c.Adopt, s.Dir) || Within(s.Dir, c.Adopt)):
 		return fmt.Errorf("--adopt: %s and the directory of the node, %s, must be beside each other; name a new one with --data", c.Adopt, s.Dir)
 	}

@@ -30,6 +30,7 @@ func TestAddressesOfANode(t *testing.T) {
 		"--cluster-listen 10.0.0.1:7000":                                  "10.0.0.1:7000",
 		"--cluster-listen 0.0.0.0:7000 --cluster-advertise 10.0.0.1:7001": "10.0.0.1:7001",
 		"--cluster-listen :7000 --cluster-advertise a.example:7000":       "a.example:7000",
+		"--cluster-listen 10.0.0.1:7000 --adopt old --stores 4":           "10.0.0.1:7000",
 	} {
 		c, err := parseCluster(t, strings.Fields(store+" "+flags)...)
 		if err != nil || c.Address() != want {

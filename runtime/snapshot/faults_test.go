@@ -180,8 +180,8 @@ func readThem(t Target) error {
 		return errors.Join(fmt.Errorf("%d snapshots are there", len(n)), err)
 	}
 	m, err := Find(context.Background(), t, Wanted{})
-	if err == nil && m.Number != 3 {
-		err = fmt.Errorf("the newest is %d", m.Number)
+	if err == nil && m.Parts[0].Number != 3 {
+		err = fmt.Errorf("the newest is %d", m.Parts[0].Number)
 	}
 	return err
 }

@@ -14,12 +14,13 @@ type Wanted struct {
 	Store string // whose, if several stores have one that fits
 }
 
-func (w Wanted) fits(m *Manifest) bool {
+func (w Wanted) fits(f *Found) bool {
+	m := &f.Parts[0].Manifest
 	switch {
-	case w.Name != "" && w.Name != m.Name:
+	case len(f.Missing) > 0 || w.Name != "" && w.Name != f.Name:
 		return false
 	case w.Actor == "":
-		return w.Name != "" || m.Kind == w.kind()
+		return w.Name != "" || m.Kind != Actor
 	}
 	short := func(actor string) string { return strings.TrimPrefix(actor, m.Program+".") }
 	return m.Kind == Actor && (short(string(m.Actor)) == short(w.Actor) || m.Root == w.Actor)
@@ -27,23 +28,22 @@ func (w Wanted) fits(m *Manifest) bool {
 
 // mayBe reports whether a snapshot whose manifest is damaged may be the one that is wanted, and none of found, which
 // has the newest of each store. An older one must not be taken for the newest.
-func (w Wanted) mayBe(bad *DamageError, found []*Manifest) bool {
+func (w Wanted) mayBe(bad *DamageError, found []*Found) bool {
 	if w.Name != "" {
-		return w.Name == bad.Snapshot() && len(found) == 0
+		return len(found) == 0 && (w.Name == bad.Snapshot() || bad.isOf(Store) && strings.HasPrefix(w.Name, bad.stamp()))
 	}
-	if !strings.Contains(bad.Snapshot(), "-"+string(w.kind())) {
+	if w.Actor != "" && !bad.isOf(Actor) || w.Actor == "" && !bad.isOf(Node) && !bad.isOf(Store) {
 		return false
 	}
-	ofStore := func(m *Manifest) bool { return strings.HasPrefix(bad.Name, m.Store+snapshotsDir) }
-	i := slices.IndexFunc(found, ofStore)
-	return len(found) == 0 || i >= 0 && !bad.before(found[i].Name)
-}
-
-func (w Wanted) kind() Kind {
-	if w.Actor != "" {
-		return Actor
+	store, _, _ := strings.Cut(bad.Name, snapshotsDir)
+	i := slices.IndexFunc(found, func(f *Found) bool { return f.isOf(store) })
+	switch {
+	case len(found) == 0:
+		return true
+	case i >= 0 && bad.isOf(Store):
+		return bad.stamp() > found[i].stamp()
 	}
-	return Node
+	return i >= 0 && !bad.before(found[i].Name)
 }
 
 func (w Wanted) String() string {
@@ -89,23 +89,20 @@ func (e *AmbiguousError) Error() string {
 
 // Find returns the snapshot that is wanted. The errors are those of the target, *DamageError,
 // *NotFoundError and *AmbiguousError.
-func Find(ctx context.Context, t Target, w Wanted) (*Manifest, error) {
-	list, damaged, err := List(ctx, t, "")
+func Find(ctx context.Context, t Target, w Wanted) (*Found, error) {
+	list, damaged, err := All(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	if w.Store != "" && slices.ContainsFunc(list, func(m Manifest) bool { return w.fits(&m) && m.Store == w.Store }) {
-		list = slices.DeleteFunc(list, func(m Manifest) bool { return m.Store != w.Store })
+	if w.Store != "" && slices.ContainsFunc(list, func(f *Found) bool { return w.fits(f) && f.isOf(w.Store) }) {
+		list = slices.DeleteFunc(list, func(f *Found) bool { return !f.isOf(w.Store) })
 	}
-	missing, found := &NotFoundError{Target: t.String(), Wanted: w}, []*Manifest{}
-	for i := len(list) - 1; i >= 0; i-- {
-		m := &list[i]
-		missing.Have = append(missing.Have, m.Name+" of "+m.Of())
-		same := func(f *Manifest) bool { return f.Store == m.Store }
-		switch {
-		case !w.fits(m) || slices.ContainsFunc(found, same):
-		default:
-			found = append(found, m)
+	missing, found := &NotFoundError{Target: t.String(), Wanted: w}, []*Found{}
+	for _, f := range slices.Backward(list) {
+		missing.Have = append(missing.Have, f.Name+" of "+f.Of())
+		same := func(g *Found) bool { return g.isOf(f.Parts[0].Store) }
+		if w.fits(f) && !slices.ContainsFunc(found, same) {
+			found = append(found, f)
 		}
 	}
 	for _, bad := range damaged {
@@ -120,8 +117,8 @@ func Find(ctx context.Context, t Target, w Wanted) (*Manifest, error) {
 		return found[0], nil
 	}
 	several := &AmbiguousError{Target: t.String()}
-	for _, m := range found {
-		several.Have = append(several.Have, fmt.Sprintf("%s of program %s, store %s", m.Name, m.Program, m.Store))
+	for _, f := range found {
+		several.Have = append(several.Have, fmt.Sprintf("%s of program %s, store %s", f.Name, f.Parts[0].Program, f.Parts[0].Store))
 	}
 	return nil, several
 }

@@ -319,7 +319,7 @@ func TestImpossibleEdits(t *testing.T) {
 	take(t, to, 1, content)
 	content["account 00000007"] = "changed"
 	saved := take(t, to, 2, content)
-	if len(saved.Packs) != 1 || len(saved.Chunks) != 1 || len(saved.Chunks[0].Edits) != 1 || saved.Version != snapshot.FormatVersion {
+	if len(saved.Packs) != 1 || len(saved.Chunks) != 1 || len(saved.Chunks[0].Edits) != 1 || saved.Version != snapshot.FormatVersion-1 {
 		t.Fatalf("%+v", saved.Manifest)
 	}
 	e := saved.Chunks[0].Edits[0]

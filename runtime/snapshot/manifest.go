@@ -16,10 +16,11 @@ import (
 	"github.com/aeon-lang/aeon/internal/bytejson"
 )
 
-// FormatVersion is the newest form of manifests that this package writes and reads: with edits. Those without
-// have the form before.
+// FormatVersion is the newest form of manifests that this package writes and reads: of a store among several. Others have the forms before: with edits,
+// and without.
 const (
-	FormatVersion = 2
+	FormatVersion = 3
+	editsVersion  = 2
 	plainVersion  = 1
 )
 
@@ -36,6 +37,7 @@ type Kind string
 const (
 	Node  Kind = "node"  // everything that a node has
 	Actor Kind = "actor" // an actor and all its descendants
+	Store Kind = "store" // everything in one of the stores of a cluster: see Set
 )
 
 // Manifest describes a snapshot.
@@ -50,6 +52,7 @@ type Manifest struct {
 	Actor   bytejson.Text `json:"actor,omitempty"`  // of a snapshot of an actor: Class/name, or Class:id without a name
 	Root    string        `json:"root,omitempty"`   // its id
 	Actors  int           `json:"actors,omitempty"` // how many actors the snapshot has
+	Set     *Set          `json:"set,omitempty"`    // of a snapshot of one of several stores
 	Chunks  []Chunk       `json:"chunks"`
 	Packs   []File        `json:"packs,omitempty"` // which have the edits of the chunks
 }
@@ -105,8 +108,11 @@ func (m *Manifest) Size() (rows int, bytes int64) {
 
 // Of says what the snapshot is of: an actor, or everything.
 func (m *Manifest) Of() string {
-	if m.Kind == Actor {
+	switch m.Kind {
+	case Actor:
 		return string(m.Actor)
+	case Store:
+		return fmt.Sprintf("store %d of %d", m.Set.Store, m.Set.Stores)
 	}
 	return "everything"
 }
@@ -139,11 +145,19 @@ func (e *DamageError) Snapshot() string {
 	return strings.TrimSuffix(name, manifestSuffix)
 }
 
+// isOf reports whether the snapshot whose manifest is damaged is of a kind, as its name says.
+func (e *DamageError) isOf(k Kind) bool { return strings.Contains(e.Snapshot(), "-"+string(k)) }
+
+// stamp says when the snapshot whose manifest is damaged was taken.
+func (e *DamageError) stamp() string {
+	name := e.Snapshot()
+	return name[:min(len(name), len(stampLayout))]
+}
+
 // before reports whether the snapshot whose manifest is damaged was taken before the one with the name.
 func (e *DamageError) before(name string) bool {
-	bad := e.Snapshot()
-	_, err := time.Parse(stampLayout, bad[:min(len(bad), len(stampLayout))])
-	return err == nil && bad < name
+	_, err := time.Parse(stampLayout, e.stamp())
+	return err == nil && e.Snapshot() < name
 }
 
 // List returns the snapshots of a store, or of all stores if store is "", the oldest first, and
@@ -158,8 +172,9 @@ func List(ctx context.Context, t Target, store string) (list []Manifest, damaged
 		return nil, nil, err
 	}
 	for _, e := range entries {
-		if !strings.Contains(e.Name, snapshotsDir) || !strings.HasSuffix(e.Name, manifestSuffix) {
-			continue
+		of, _, is := strings.Cut(e.Name, snapshotsDir)
+		if !is || strings.Contains(of, "/") || !strings.HasSuffix(e.Name, manifestSuffix) {
+			continue // in a place below this one, perhaps: see All
 		}
 		m, err := readManifest(ctx, t, e.Name)
 		if bad := new(DamageError); errors.As(err, &bad) {
@@ -191,8 +206,10 @@ func readManifest(ctx context.Context, t Target, name string) (*Manifest, error)
 		return nil, damaged(err.Error())
 	case m.Version > FormatVersion:
 		return nil, &DamageError{t.String(), name, fmt.Sprintf("it has version %d, newer than %d: use a newer aeond", m.Version, FormatVersion), true}
-	case m.Kind != Node && m.Kind != Actor:
+	case m.Kind != Node && m.Kind != Actor && m.Kind != Store:
 		return nil, damaged(fmt.Sprintf("it is of kind %q", m.Kind))
+	case (m.Kind == Store) != (m.Set != nil) || m.Set != nil && !m.Set.possible():
+		return nil, damaged(fmt.Sprintf("it is of kind %q, and of the set %v", m.Kind, m.Set))
 	case m.Version < 1 || m.Store == "" || m.Name == "" || m.path() != name:
 		return nil, damaged(fmt.Sprintf("it says that it is %s", m.path()))
 	}

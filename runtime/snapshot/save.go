@@ -63,8 +63,11 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Packs) > 0 {
+	switch {
+	case s.Set != nil:
 		s.Version = FormatVersion
+	case len(s.Packs) > 0:
+		s.Version = editsVersion
 	}
 	data, err := s.encode()
 	if err != nil {

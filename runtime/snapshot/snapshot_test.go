@@ -97,10 +97,11 @@ func TestSnapshotsAreIncremental(t *testing.T) {
 	if n, err := snapshot.Prune(ctx, to, &snapshot.Manifest{Store: "ab12", Kind: snapshot.Node}, 1); n != 2 || err != nil {
 		t.Fatalf("Prune: %d, %v", n, err)
 	}
-	newest, err := snapshot.Find(ctx, to, snapshot.Wanted{})
-	if err != nil || newest.Number != 3 {
-		t.Fatalf("Find: %v, %v", newest, err)
+	found, err := snapshot.Find(ctx, to, snapshot.Wanted{})
+	if err != nil || found.Parts[0].Number != 3 {
+		t.Fatalf("Find: %v, %v", found, err)
 	}
+	newest := &found.Parts[0].Manifest
 	if err := snapshot.Verify(ctx, to, newest); err != nil {
 		t.Error(err)
 	}
@@ -296,7 +297,7 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 			var damage *snapshot.DamageError
 			m, err := snapshot.Find(ctx, to, snapshot.Wanted{})
 			if err == nil {
-				err = snapshot.Read(ctx, to, m, func(key, _ []byte) error { return fmt.Errorf("row %q was passed on", key) })
+				err = snapshot.Read(ctx, to, &m.Parts[0].Manifest, func(key, _ []byte) error { return fmt.Errorf("row %q was passed on", key) })
 			}
 			if !errors.As(err, &damage) || !strings.Contains(err.Error(), e.Name) {
 				t.Errorf("%s %s: %v", e.Name, what, err)
@@ -426,4 +427,76 @@ func TestPutIsWholeOrNotAtAll(t *testing.T) {
 	if err := errors.Join(to.Delete(ctx, "a/b"), to.Delete(ctx, "a/b")); err != nil {
 		t.Errorf("deleting twice: %v", err)
 	}
+}
+
+// A snapshot of several stores is found when the parts of all are there, wherever the nodes have sent them; what lacks one is in the way of none.
+func TestSnapshotsOfSeveralStores(t *testing.T) {
+	ctx, root := context.Background(), t.TempDir()
+	at := func(node int) snapshot.Target { return snapshot.Dir(filepath.Join(root, fmt.Sprint("node", node))) }
+	number := uint64(0)
+	save := func(set snapshot.Set, second int64, parts map[int]int) { // the node of each store
+		for store, node := range parts {
+			number++
+			part := set.At(store)
+			m := snapshot.Manifest{Kind: snapshot.Store, Store: fmt.Sprint("store", store), Program: "shop", Number: number, Taken: time.Unix(second, 0), Set: &part}
+			_, err := snapshot.Save(ctx, at(node), m, func(emit func(key, value []byte) error) error {
+				return emit([]byte("k"), fmt.Append(nil, store, second))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	sets := make([]snapshot.Set, 3)
+	for i := range sets {
+		sets[i] = snapshot.NewSet(time.Unix(int64(i+1), 0), 2)
+	}
+	save(sets[0], 1, map[int]int{0: 1, 1: 2})
+	save(sets[1], 2, map[int]int{0: 2, 1: 2})
+	save(sets[2], 3, map[int]int{0: 2})
+	all := snapshot.Dir(root)
+	found := func(w snapshot.Wanted, want snapshot.Set, rows ...string) {
+		t.Helper()
+		f, err := snapshot.Find(ctx, all, w)
+		if err != nil || f.Name != want.Name || len(f.Parts) != 2 || f.Of() != "everything, in 2 stores" {
+			t.Fatalf("%+v: %v, %v", w, f, err)
+		}
+		for i := range f.Parts {
+			if got := read(t, f.Parts[i].Place, &f.Parts[i].Manifest)["k"]; got != rows[i] {
+				t.Errorf("%+v: store %d has %q, not %q", w, i, got, rows[i])
+			}
+		}
+	}
+	found(snapshot.Wanted{}, sets[1], "0 2", "1 2")
+	found(snapshot.Wanted{Name: sets[0].Name}, sets[0], "0 1", "1 1")
+	none := new(snapshot.NotFoundError)
+	if _, err := snapshot.Find(ctx, all, snapshot.Wanted{Name: sets[2].Name}); !errors.As(err, &none) || !strings.Contains(err.Error(), sets[2].Name+" of 2 stores, INCOMPLETE: without store 1") {
+		t.Errorf("of one that lacks a store: %v", err)
+	}
+	if _, err := snapshot.Find(ctx, at(1), snapshot.Wanted{}); !errors.As(err, &none) {
+		t.Errorf("in the place of one node: %v", err)
+	}
+	if n, err := snapshot.Prune(ctx, at(2), &snapshot.Manifest{Store: "store0", Kind: snapshot.Store}, 1); n != 1 || err != nil {
+		t.Errorf("Prune: %d, %v", n, err)
+	}
+	found(snapshot.Wanted{}, sets[0], "0 1", "1 1")
+
+	// A part whose manifest is damaged may be that of a newer one.
+	save(sets[2], 3, map[int]int{1: 1})
+	found(snapshot.Wanted{}, sets[2], "0 3", "1 3")
+	entries, err := at(1).List(ctx, "store1/snapshots/")
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "node1", entries[0].Name), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	bad := new(snapshot.DamageError)
+	if f, err := snapshot.Find(ctx, all, snapshot.Wanted{}); !errors.As(err, &bad) {
+		t.Errorf("beside a damaged part: %v, %v", f, err)
+	}
+	if f, err := snapshot.Find(ctx, all, snapshot.Wanted{Name: sets[2].Name}); !errors.As(err, &bad) {
+		t.Errorf("of one with a damaged part: %v, %v", f, err)
+	}
+	found(snapshot.Wanted{Name: sets[0].Name}, sets[0], "0 1", "1 1")
 }

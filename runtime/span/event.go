@@ -50,7 +50,7 @@ func (t *Tracer) Begin(id event.EventID, from *Origin, now int64, waits int) *Ev
 	if !sampled {
 		return nil
 	}
-	e.root = Branch{of: e, base: call{id: e.own.id}}
+	e.root = *e.branch()
 	return e
 }
 
@@ -102,7 +102,7 @@ func (e *Event) Withdrawn(now int64, waits int) {
 	}
 	e.below, e.skipped = kept, 0
 	e.own.notes = append(e.own.notes, note{at: now, name: "withdrawn"})
-	e.root = Branch{of: e, base: call{id: e.own.id}}
+	e.root = *e.branch()
 	e.began, e.waited = now, waits
 }
 
@@ -177,6 +177,7 @@ type call struct {
 	began       int64
 	depth       int
 	async       bool
+	elsewhere   bool   // another store records it
 	calls       uint64 // made by it
 }
 
@@ -230,10 +231,7 @@ func (b *Branch) Waited(what Wait, from, to int64) {
 
 // End ends the branch with all calls that it has not left.
 func (b *Branch) End(now int64, failed bool) {
-	for n := len(b.open); n > 0; n-- {
-		b.of.add(&b.open[n-1], now, failed)
-	}
-	b.open = b.open[:0]
+	b.leave(0, now, failed)
 	if b != &b.of.root {
 		b.of.add(&b.base, now, failed)
 	}
@@ -241,6 +239,9 @@ func (b *Branch) End(now int64, failed bool) {
 
 // add records a call that has ended.
 func (e *Event) add(c *call, now int64, failed bool) {
+	if c.elsewhere {
+		return
+	}
 	s := span{trace: e.own.trace, id: c.id, parent: c.parent, state: e.own.state, name: c.name, kind: internal, begin: c.began, end: now, failed: failed}
 	if c.actor != "" {
 		s.attributes = append(s.attributes, attribute{"aeon.actor", cut(c.actor)})

@@ -1,6 +1,7 @@
 package span
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -35,6 +36,7 @@ func (e *LaterError) Unwrap() error { return e.Err }
 type Config struct {
 	Program  string   // its name, the attribute service.name
 	Store    string   // the id of the store, from which ids follow; "": there is none, and the ids are those of one run
+	Cluster  string   // the id of a cluster of several stores, from which the ids follow that all of these give; "": there is none
 	Sample   float64  // the share of the traces that are recorded, from 0 to 1, where no caller outside has decided it
 	Resource []string // further attributes, as names and values in turn
 	Sink     Sink
@@ -75,7 +77,7 @@ func Open(cfg Config) *Tracer {
 	if cfg.Store == "" {
 		cfg.Store = rand.Text()
 	}
-	t.ids = newIDs(cfg.Store)
+	t.ids = newIDs(cmp.Or(cfg.Cluster, cfg.Store))
 	t.resource = []attribute{{"service.name", cfg.Program}, {"service.instance.id", cfg.Store}}
 	for i := 0; i+1 < len(cfg.Resource); i += 2 {
 		t.resource = append(t.resource, attribute{cfg.Resource[i], cfg.Resource[i+1]})

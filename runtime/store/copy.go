@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // PartitionsOf returns how many partitions the rows of r were written with, from 1 to PartitionsMax.
@@ -21,10 +23,9 @@ func PartitionsOf(r Reader) (int, error) {
 // MetaRange returns the range of the node's own rows.
 func MetaRange() (from, to []byte) { return []byte{metaSpace}, []byte{metaSpace + 1} }
 
-// Copy puts a row of another store into a batch for a store with this identity. The row of
-// the identity becomes that of this store, which is in no cluster; all others stay as they are. A damaged row is
-// refused, and so is a format row of another format.
-func Copy(b Batch, id Identity, key, row []byte) error {
+// Copy puts a row of another store into a batch for a store with this identity, and this number in its cluster; 0: it is in none. The rows of
+// both become those of this store; all others stay as they are. A damaged row is refused, and so is a format row of another format.
+func Copy(b Batch, id Identity, number event.StoreID, key, row []byte) error {
 	payload, err := Payload(key, row)
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func Copy(b Batch, id Identity, key, row []byte) error {
 		return nil
 	}
 	if bytes.Equal(key, MetaKey(metaNumber)) {
-		setNumber(b, metaNumber, 0)
+		setNumber(b, metaNumber, uint64(number))
 		return nil
 	}
 	b.Set(key, row)

@@ -132,7 +132,9 @@ func (s *Store) syncLoop() {
 	defer close(s.groups.ended)
 	watch := newStallWatch(s.log)
 	defer watch.close()
-	for s.awaitWork() {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	for s.awaitWork(timer) {
 		s.gather()
 		if !s.syncGroup(watch) {
 			return
@@ -140,23 +142,29 @@ func (s *Store) syncLoop() {
 	}
 }
 
-// awaitWork returns true when a group is due, false when the loop is to end.
-func (s *Store) awaitWork() bool {
+// awaitWork returns true when a group is due, false when the loop is to end. It uses timer, which is stopped.
+func (s *Store) awaitWork(timer *time.Timer) bool {
 	r := &s.groups
 	if s.scheduler != nil {
 		over := func() bool { return isClosed(r.stop) || s.hasFailed() }
 		s.scheduler.Until(func() bool { return over() || s.unsynced() })
 		return !over()
 	}
-	var due <-chan time.Time
+	waits := false // for timer
+	defer func() {
+		if waits {
+			timer.Stop()
+		}
+	}()
 	for {
-		if due == nil && !s.unsynced() {
+		if !waits && !s.unsynced() {
 			r.idle.Store(true)
 			if s.unsynced() && r.idle.CompareAndSwap(true, false) {
 				continue
 			}
-		} else if due == nil {
-			due = time.After(s.delay())
+		} else if !waits {
+			waits = true
+			timer.Reset(s.delay())
 		}
 		select {
 		case <-r.stop:
@@ -165,7 +173,7 @@ func (s *Store) awaitWork() bool {
 			return false
 		case <-r.asked:
 			return true
-		case <-due:
+		case <-timer.C:
 			return true
 		case <-r.fresh:
 		}

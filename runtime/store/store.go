@@ -64,6 +64,7 @@ type Store struct {
 	// Invariant: durable <= appended.
 	appended atomic.Uint64
 	durable  atomic.Uint64
+	appends  sync.RWMutex // held for reading while a batch is appended, for writing while none may be: see Halt
 
 	credit credit
 	groups groupCommits
@@ -125,11 +126,13 @@ func (s *Store) Append(b Batch) Position {
 		return Position(s.appended.Add(1))
 	}
 	size := int64(b.Size())
+	s.appends.RLock()
 	if err := s.engine.Apply(b); err != nil {
 		s.Fail(err)
 	}
 	s.credit.use(size)
 	p := Position(s.appended.Add(1))
+	s.appends.RUnlock()
 	s.nudge()
 	return p
 }

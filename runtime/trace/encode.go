@@ -25,7 +25,12 @@ func (o *Origin) append(b []byte) []byte {
 	}
 	b = append(b, `,"parent":"`...)
 	b = appendEventID(b, o.Parent)
-	b = append(b, `","index":`...)
+	b = append(b, '"')
+	if o.Elsewhere {
+		b = append(b, `,"home":`...)
+		b = strconv.AppendUint(b, uint64(o.Home), 10)
+	}
+	b = append(b, `,"index":`...)
 	b = strconv.AppendInt(b, int64(o.Index), 10)
 	b = append(b, `,"issuer":`...)
 	b = bytejson.Append(b, o.Issuer)
@@ -66,6 +71,38 @@ func (e *Event) appendIssued(b []byte) []byte {
 	}
 	if e.Keeps {
 		b = append(b, `,"keeps":true`...)
+	}
+	return b
+}
+
+// append appends what there is, as members of a JSON object.
+func (x *Across) append(b []byte, kind Kind) []byte {
+	if x.Try == 0 {
+		return b
+	}
+	b = append(b, `,"try":`...)
+	b = strconv.AppendUint(b, x.Try, 10)
+	if kind == Vote || kind == Part {
+		b = append(b, `,"home":`...)
+		b = strconv.AppendUint(b, uint64(x.Home), 10)
+	}
+	if x.Restored {
+		b = append(b, `,"restored":true`...)
+	}
+	if x.At != 0 {
+		b = append(b, `,"at":`...)
+		b = strconv.AppendInt(b, x.At, 10)
+	}
+	for i, store := range x.Parts {
+		if i == 0 {
+			b = append(b, `,"parts":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(store), 10)
+	}
+	if len(x.Parts) > 0 {
+		b = append(b, ']')
 	}
 	return b
 }

@@ -22,6 +22,9 @@ const (
 	Tail   Kind = "tail"   // the event before it has ended with a tail call, and has committed
 	Go     Kind = "go"     // an event issued a call of a Go function, has committed, and the call has ended
 	Timer  Kind = "timer"  // the firing of a timer, an event on the actor that has set it
+	// Of an event whose home is another store:
+	Vote Kind = "vote" // what it has read here, and would change, when this store votes for its attempt
+	Part Kind = "part" // what it has changed here, when its commit is carried out
 )
 
 // Access is an actor as an event found it or left it.
@@ -48,6 +51,9 @@ type Origin struct {
 	// firings of a timer it is the tick.
 	Index int
 	Timer uint64 // of a firing: the generation of the timer, which no other has
+	// Elsewhere: of a callback, the event is one of another store, which is Home.
+	Elsewhere bool
+	Home      event.StoreID
 	// Issued: the client went on at once. Start is then drawn with the event's place in the line to its target.
 	Issued bool
 }
@@ -108,8 +114,19 @@ type Event struct {
 	Timers    []TimerOp        // in program order
 	Keeps     bool             // a tail call keeps the target for the next step
 
+	Across Across
+
 	// Line belongs to the Recorder.
 	Line []byte
+}
+
+// Across is what the record of an event over several stores has in each of them.
+type Across struct {
+	Try      uint64          // the attempt, among all of its home; 0: the event is one of this store alone
+	At       int64           // of a home: the tick at which the attempt had reached all its actors, which is its place among the events of all stores
+	Parts    []event.StoreID // of a home: the stores that carry out its commit
+	Home     event.StoreID   // of a Vote and a Part
+	Restored bool            // of a Part: an earlier start has run its code, and has the Vote
 }
 
 // Callback is a callback that is about to run in its client.

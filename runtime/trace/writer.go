@@ -16,7 +16,7 @@ import (
 )
 
 // Version is the version of the format that Writer writes.
-const Version = 3
+const Version = 4
 
 const (
 	bufferBytesMax = 64 << 10               // then the buffer is written
@@ -39,6 +39,10 @@ type Header struct {
 	Recovered *int64 `json:"recovered,omitempty"`
 	// Node is the node of a cluster on which the system runs. Its recorder is Clocked then.
 	Node event.NodeID `json:"node,omitempty"`
+	// Cluster is the id of a cluster of several stores, Stores how many there are, Number that of the store, from 0 on.
+	Cluster string        `json:"cluster,omitempty"`
+	Number  event.StoreID `json:"number,omitempty"`
+	Stores  int           `json:"stores,omitempty"`
 }
 
 // Writer is a Recorder that writes a file. It belongs to one system at a time, which
@@ -244,6 +248,7 @@ func (w *Writer) Prepare(e *Event) {
 	b = append(b, `","attempt":`...)
 	b = strconv.AppendUint(b, uint64(e.Attempt), 10)
 	b = e.Origin.append(b)
+	b = e.Across.append(b, e.Origin.Kind)
 	b = append(b, `,"target":`...)
 	b = bytejson.Append(b, e.Label)
 	b = append(b, `,"method":`...)

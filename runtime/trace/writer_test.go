@@ -64,7 +64,7 @@ func TestWriterWritesTheDocumentedFormat(t *testing.T) {
 		`{"answers":[[9,11]]}`,
 		`{"end":"closed","events":2}`,
 	}
-	if !strings.HasPrefix(lines[0], `{"trace":3,"program":"bank","test":"t\u2028","seed":7,"states":true,"started":"2`) {
+	if !strings.HasPrefix(lines[0], `{"trace":4,"program":"bank","test":"t\u2028","seed":7,"states":true,"started":"2`) {
 		t.Errorf("header %s", lines[0])
 	}
 	if got := strings.Join(lines[1:], "\n"); got != strings.Join(want, "\n") {
@@ -78,7 +78,7 @@ func TestWriterGoesOnBehindATornLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := write(t, name, true, func(w *Writer) { w.Begin(Header{Program: "p"}) })
-	if len(lines) != 3 || lines[1] != `{"ord` || !strings.HasPrefix(lines[2], `{"trace":3,"program":"p"`) {
+	if len(lines) != 3 || lines[1] != `{"ord` || !strings.HasPrefix(lines[2], `{"trace":4,"program":"p"`) {
 		t.Errorf("%q", lines)
 	}
 	if lines := write(t, name, false, func(*Writer) {}); len(lines) != 1 || lines[0] != "" {
@@ -184,7 +184,7 @@ func TestFlushOpenWritesBeforeTheEnd(t *testing.T) {
 	w.mu.Unlock()
 	FlushOpen()
 	data, err := os.ReadFile(name)
-	if err != nil || !strings.HasPrefix(string(data), `{"trace":3,"program":"p"`) {
+	if err != nil || !strings.HasPrefix(string(data), `{"trace":4,"program":"p"`) {
 		t.Errorf("%q, %v", data, err)
 	}
 	if err := w.Close(); err != nil {

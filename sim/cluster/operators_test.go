@@ -422,6 +422,8 @@ func unreachable(t *testing.T, w *world, c *crowd, spread map[uint32]string) {
 		list := w.told(0, httpdoor.ActorsPath+"?class=Purse")
 		return len(missing(list)) == 0, list
 	})
+	// What happens before is not told.
+	lines.await(t, "the new leader is followed", func(l toldLine) bool { return l.Kind == "followed" && *l.Store == lost })
 	c.until(0, "/v1/Purse/"+spread[lost]+"/fill", "fill of another leader", map[string]any{"k": 0})
 	lines.await(t, "what happens is told by the new leader", func(l toldLine) bool {
 		return l.Kind == "committed" && l.Actor == "Purse/"+spread[lost] && *l.Store == lost

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net/url"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -53,7 +55,7 @@ func TestSnapshots(t *testing.T) {
 	checked := 0
 	for i := range nodes {
 		place := snapshot.Dir(filepath.Join(place, fmt.Sprintf("node%d", i+1)))
-		m, err := snapshot.Find(t.Context(), place, snapshot.Wanted{})
+		found, err := snapshot.Find(t.Context(), place, snapshot.Wanted{})
 		none := new(snapshot.NotFoundError)
 		if errors.As(err, &none) || errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -61,9 +63,10 @@ func TestSnapshots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		m := &found.Parts[0].Manifest
 		dir := filepath.Join(w.dir, fmt.Sprint("restored", i))
 		err = pebbledb.Make(dir, store.EngineOptions{Program: m.Program}, func(e *pebbledb.DB) error {
-			return archive.Restore(e, e.Identity(), func(f func(key, row []byte) error) error { return snapshot.Read(t.Context(), place, m, f) })
+			return archive.Restore(e, e.Identity(), 0, func(f func(key, row []byte) error) error { return snapshot.Read(t.Context(), place, m, f) })
 		})
 		if err != nil {
 			t.Fatalf("the snapshot %s of node %d: %v", m.Name, i, err)
@@ -90,4 +93,105 @@ func TestSnapshots(t *testing.T) {
 	if checked < 2 {
 		t.Errorf("%d nodes have taken snapshots, and 2 have led", checked)
 	}
+}
+
+// Snapshots of several stores are taken at one moment, through a change of leaders. A cluster that begins with the newest one has all money, has of what
+// was answered one after the other the first, and goes on with what was under way.
+func TestSnapshotsOfSeveralStores(t *testing.T) {
+	t.Parallel()
+	const stores, marks = 4, 5
+	place := t.TempDir()
+	w := newWorldOf(t, stores, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "3")
+	c := &crowd{w: w, stop: make(chan struct{}), tag: t.Name()}
+	purse := func(i int) string { return fmt.Sprint("purse", i) }
+	for i := range purses {
+		c.until(i, "/v1/Purse/"+purse(i)+"/fill", fmt.Sprint("fill ", i), map[string]any{"k": inPurse})
+		c.until(i, "/v1/Till/till/join", fmt.Sprintf("join %d", i), map[string]any{"name": purse(i), "p": "Purse/" + purse(i)})
+	}
+	mark := func(i int) string { return fmt.Sprintf("/v1/Purse/mark%d/", i) }
+	for i := range 4 {
+		c.group.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 7))
+			for n := 0; ; n++ {
+				select {
+				case <-c.stop:
+					return
+				default:
+				}
+				args := map[string]any{"from": purse(r.IntN(purses)), "to": purse(r.IntN(purses)), "k": 1 + r.Int64N(20)}
+				c.until(r.IntN(nodes), "/v1/Till/till/"+[]string{"give", "pass"}[n%2], fmt.Sprintf("%d-%d", i, n), args)
+				c.added.Add(1)
+			}
+		})
+	}
+	c.group.Go(func() {
+		for n := 0; ; n++ {
+			for i := range marks {
+				select {
+				case <-c.stop:
+					return
+				default:
+				}
+				c.until(n, mark(i)+"fill", fmt.Sprintf("mark %d %d", i, n), map[string]any{"k": 1})
+			}
+		}
+	})
+	at := snapshot.Dir(place)
+	newest := func(after string) (f *snapshot.Found) {
+		t.Helper()
+		eventually(t, "a snapshot of all stores is taken", func() (bool, any) {
+			var err error
+			f, err = snapshot.Find(t.Context(), at, snapshot.Wanted{})
+			return err == nil && f.Name > after, fmt.Sprint(f, err)
+		})
+		return f
+	}
+	first := newest("")
+	c.goesOn(100)
+	w.end(w.leader(), syscall.SIGKILL)
+	c.goesOn(100)
+	last := newest(newest(first.Name).Name)
+	close(c.stop)
+	c.group.Wait()
+	for i := range nodes {
+		w.end(i, syscall.SIGKILL)
+	}
+	if list, _, err := snapshot.All(t.Context(), at); err != nil || len(list) < 3 {
+		t.Errorf("%d snapshots are there (%v)", len(list), err)
+	}
+	dir := filepath.Join(w.dir, "restored")
+	for i := range last.Parts {
+		p := &last.Parts[i]
+		err := pebbledb.Make(archive.StoreDir(dir, i), store.EngineOptions{Program: p.Program}, func(e *pebbledb.DB) error {
+			return archive.Restore(e, e.Identity(), event.StoreID(i), func(f func(key, row []byte) error) error { return snapshot.Read(t.Context(), p.Place, &p.Manifest, f) })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.WriteStores(dir, len(last.Parts), last.Name); err != nil {
+		t.Fatal(err)
+	}
+	w.dir, w.more = t.TempDir(), []string{"--adopt", dir}
+	w.start(0, "")
+	w.know(0)
+	get := func(path string) int64 { return c.until(0, path, "", nil) }
+	if sum := get("/v1/Till/till/sum"); sum != purses*inPurse {
+		t.Errorf("an audit finds %d", sum)
+	}
+	var marked []int64
+	for i := range marks {
+		n := get(mark(i) + "get")
+		if marked = append(marked, n); n > marked[max(i, 1)-1] || n < marked[0]-1 {
+			t.Errorf("of what was answered one after the other there is %v", marked)
+		}
+	}
+	eventually(t, "chains that were under way go on", func() (bool, any) {
+		got := get("/v1/Till/till/passed")
+		return got >= 0, got
+	})
+	for _, wrong := range c.wrong {
+		t.Error(wrong)
+	}
+	t.Logf("%s has %v, of %d requests", last.Name, marked, c.added.Load())
 }

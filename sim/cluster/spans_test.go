@@ -20,28 +20,35 @@ func (w *world) spans(i int) string { return filepath.Join(w.dir, fmt.Sprintf("s
 func (w *world) callInTraces() {
 	w.t.Helper()
 	for i := range nodes {
-		r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, "http://"+w.http[i]+"/v1/Counter/main/get", nil)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		r.Header.Set("Traceparent", fmt.Sprintf("00-%032x-%016x-01", i+1, 77))
-		answer, err := sender.Do(r)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		_ = answer.Body.Close() // the answer does not count
-		if answer.StatusCode != http.StatusOK {
-			w.t.Fatal(answer.Status)
-		}
+		w.callInTrace(i, i+1, http.MethodGet, "/v1/Counter/main/get", "")
 	}
 }
 
-// checkSpans checks what nodes have exported of the calls of callInTraces, when all of them have ended: what the leader has done is below the span of the
-// front that has forwarded the call.
-func (w *world) checkSpans() {
+// callInTrace makes a call by way of node i in a trace of the caller, below its span 77.
+func (w *world) callInTrace(i, trace int, method, path, body string) {
 	w.t.Helper()
-	var list []*spantree.Span
-	at := make(map[*spantree.Span]int)
+	r, err := http.NewRequestWithContext(w.t.Context(), method, "http://"+w.http[i]+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("Traceparent", fmt.Sprintf("00-%032x-%016x-01", trace, 77))
+	answer, err := sender.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_ = answer.Body.Close() // the answer does not count
+	if answer.StatusCode != http.StatusOK {
+		w.t.Fatal(answer.Status)
+	}
+}
+
+// exported returns what the nodes have exported, which have ended, and the node of each span.
+func (w *world) exported() (list []*spantree.Span, at map[*spantree.Span]int) {
+	w.t.Helper()
+	at = make(map[*spantree.Span]int)
 	for i := range nodes {
 		b, err := os.ReadFile(w.spans(i))
 		if err != nil {
@@ -52,6 +59,32 @@ func (w *world) checkSpans() {
 			at[s] = i
 		}
 	}
+	return list, at
+}
+
+// checkGives checks the spans of a call of give in a trace of each node: the purses, wherever they are, are below the event.
+func (w *world) checkGives() {
+	w.t.Helper()
+	list, _ := w.exported()
+	for i := range nodes {
+		trace := slices.DeleteFunc(slices.Clone(list), func(s *spantree.Span) bool {
+			return s.Trace != fmt.Sprintf("%032x", i+1) || strings.HasPrefix(s.GetName(), "wait ")
+		})
+		give := slices.IndexFunc(trace, func(s *spantree.Span) bool { return s.GetName() == "Till.give" })
+		fills := slices.DeleteFunc(slices.Clone(trace), func(s *spantree.Span) bool {
+			return give < 0 || s.GetName() != "Purse.fill" || s.Parent != trace[give].ID
+		})
+		if len(fills) != 2 {
+			w.t.Errorf("the spans of a call through node %d:\n%s", i, spantree.Trees(trace))
+		}
+	}
+}
+
+// checkSpans checks what nodes have exported of the calls of callInTraces, when all of them have ended: what the leader has done is below the span of the
+// front that has forwarded the call.
+func (w *world) checkSpans() {
+	w.t.Helper()
+	list, at := w.exported()
 	for i := range nodes {
 		var path []string
 		leader := -1

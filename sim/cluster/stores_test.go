@@ -14,9 +14,11 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
+
+	"github.com/aeon-lang/aeon/cluster/status"
 )
 
-var storeKills = flag.Int("store.kills", 3, "how many nodes of a cluster of several stores are killed")
+var storeKills = flag.Int("store.kills", 3, "how often a node of a cluster of several stores is killed, is told to end, or gives away the stores that it leads")
 
 const (
 	purses  = 12
@@ -24,7 +26,7 @@ const (
 	tills   = 3
 )
 
-// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, by HTTP and by gRPC, while nodes are killed and started again: each request happens
+// Money goes between purses in four stores that three nodes lead, by requests to tills anywhere, by HTTP and by gRPC, while nodes are killed, end, start again, and give away what they lead: each request happens
 // once, with what follows from it and with chains through several stores, and readers find all money at any time.
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
@@ -99,11 +101,20 @@ func TestSeveralStores(t *testing.T) {
 	})
 	goesOn(100)
 	for k := range *storeKills {
-		i := k % nodes
-		w.end(i, syscall.SIGKILL)
-		goesOn(100)
-		w.start(i, "")
-		w.well()
+		i := k / 3 % nodes
+		switch k % 3 {
+		case 0, 1:
+			w.end(i, [...]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[k%3])
+			goesOn(100)
+			w.start(i, "")
+			w.well()
+		case 2:
+			for store := range uint32(w.stores) {
+				if w.leaderOf(i, store) == i {
+					w.order(i, fmt.Sprintf("%s?store=%d&node=%s", status.TransferPath, store, w.name(i, (i+1)%nodes)))
+				}
+			}
+		}
 		goesOn(100)
 	}
 	close(c.stop)
@@ -120,7 +131,15 @@ func TestSeveralStores(t *testing.T) {
 		t.Error(wrong)
 	}
 	listStores(t, w, 4)
-	t.Logf("%d nodes killed: %d transfers, %d audits, %d requests sent again; the longest took %v", *storeKills, c.added.Load(), audits.Load(), c.again.Load(), c.longest)
+	for i := range nodes {
+		w.callInTrace(i, i+1, http.MethodPost, path(i)+"give", fmt.Sprintf(`{"from":%q,"to":%q,"k":1}`, purse(i), purse(i+1)))
+	}
+	for i := range nodes {
+		w.end(i, syscall.SIGTERM)
+	}
+	w.checkTraces()
+	w.checkGives()
+	t.Logf("%d nodes killed, ended or relieved: %d transfers, %d audits, %d requests sent again; the longest took %v", *storeKills, c.added.Load(), audits.Load(), c.again.Load(), c.longest)
 }
 
 // listStores fails unless the operator of a node finds each purse in one of the stores, and is told which stores there are.

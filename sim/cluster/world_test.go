@@ -44,24 +44,33 @@ type world struct {
 	known []int            // the nodes that clients know
 }
 
-// The ports of nodes are below those that the system gives to connections, so that a node finds its own free again when it is restarted.
-const firstPort, lastPort = 20000, 30000
+// The ports of nodes are below those that the system gives to connections, so that a node finds its own free again when it is restarted. A process that
+// tests takes a block of them: it listens at the first one as long as it runs, so another process takes another block.
+const firstPort, lastPort, portBlock = 20000, 30000, 200
 
-var ports = struct {
+var ports struct {
 	sync.Mutex
-	last int // that was given
-}{last: firstPort + os.Getpid()*100%(lastPort-firstPort)}
+	block net.Listener // nil: none is taken yet
+	first int          // at which block listens
+	given int
+}
 
-// free returns an address that no node of this process has, and at which no process listens.
+// free returns an address that no other node has, of this process or of another one that tests clusters, and at which no process listens.
 func free(t *testing.T) string {
 	t.Helper()
 	ports.Lock()
 	defer ports.Unlock()
-	for range lastPort - firstPort {
-		if ports.last++; ports.last >= lastPort {
-			ports.last = firstPort
+	if ports.block == nil {
+		for first := firstPort; first < lastPort && ports.block == nil; first += portBlock {
+			if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", first)); err == nil {
+				ports.block, ports.first = l, first
+			}
 		}
-		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", ports.last)); err == nil {
+	}
+	for range portBlock - 1 {
+		port := ports.first + 1 + ports.given%(portBlock-1)
+		ports.given++
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
 			_ = l.Close()
 			return l.Addr().String()
 		}
@@ -121,10 +130,8 @@ func (w *world) data(i int) string { return filepath.Join(w.dir, "node"+strconv.
 // start starts a node. What its process writes is in the log.
 func (w *world) start(i int, join string) {
 	w.t.Helper()
-	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i]}
-	if w.stores == 1 { // what parts of events do is not recorded
-		args = append(args, "--trace", w.traces(i), "--spans", w.spans(i), "--spans-sample", "0")
-	}
+	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i],
+		"--trace", w.traces(i), "--trace-states", "--spans", w.spans(i), "--spans-sample", "0"}
 	args = append(args, w.more...)
 	if _, err := os.Stat(w.data(i)); err != nil && join == "" {
 		args = append(args, "--create", "--stores", strconv.Itoa(w.stores))

@@ -47,11 +47,11 @@ func TestAFollowerThatReadsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := s.door.Actor(class, "main")
+	target, err := s.door.Actor(t.Context(), class, "main")
 	if err != nil {
 		t.Fatal(err)
 	}
-	args, err := method.Params.Read([]byte("{}"), s.door.Names(""))
+	args, err := method.Params.Read([]byte("{}"), s.door.Names(t.Context(), ""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,12 @@ type issues struct {
 	unknown bool // its own record is missing, so it is not known how much it was
 	target  string
 	keeps   bool
-	touched []string   // the actors that may have issued it; nil when all is there
-	clients []uint64   // of the callbacks, in order; nil before version 3
-	count   [2]int     // sub-events, callbacks
-	seen    [2]numbers // which of them have come
+	touched []string // the actors that may have issued it; nil when all is there
+	// anywhere: not all of them are known, as they are in other stores, or an earlier start has run the code.
+	anywhere bool
+	clients  []uint64   // of the callbacks, in order; nil before version 3
+	count    [2]int     // sub-events, callbacks
+	seen     [2]numbers // which of them have come
 }
 
 // The two countings of what an event issues.
@@ -30,6 +32,9 @@ const (
 	ofSubs = iota
 	ofCallbacks
 )
+
+// ofAnotherStore stands for a client of another store, which has its callbacks.
+const ofAnotherStore = 0
 
 // numbers is a set of numbers from 1 on.
 type numbers struct {
@@ -62,23 +67,28 @@ func (c *Checker) issued(e *Event) (again bool) {
 	}
 	i := &issuer{order: e.Order, committed: !e.Aborted}
 	if !e.Aborted && e.Subs+e.Callbacks > 0 {
-		i.issues = &issues{target: e.Target, keeps: e.Keeps, touched: e.touched(), count: [2]int{e.Subs, e.Callbacks}}
+		i.issues = &issues{target: e.Target, keeps: e.Keeps, touched: e.touched(), anywhere: e.Restored || e.Try != 0 && !e.isPart(), count: [2]int{e.Subs, e.Callbacks}}
 		c.pending[ofSubs] += e.Subs
 		c.pending[ofCallbacks] += e.Callbacks
 		if len(e.Clients) > 0 {
 			i.issues.clients = append([]uint64(nil), e.Clients...)
 		}
 		for _, client := range e.Clients {
-			c.owed[client]++
+			if client != ofAnotherStore {
+				c.owed[client]++
+			}
 		}
 	}
 	if !c.idle(e) {
 		c.events[e.ID] = i
 	}
+	if e.isPart() {
+		return again // what is issued and answered is told by its home
+	}
 	if e.Start > c.latest.start {
 		c.latest = interval{event: e.ID, start: e.Start}
 	}
-	c.open[e.Order] = interval{e.ID, e.Start, e.Origin.Kind == "client", c.latest.event, c.latest.start, c.latest.latestOf}
+	c.open[e.Order] = interval{e.ID, e.Start, e.Origin.Kind == "client", c.latest.event, c.latest.start, c.latest.latestOf, c.joint.next()}
 	return again
 }
 
@@ -113,7 +123,11 @@ func (c *Checker) sensible(e *Event) {
 		c.violate(rule, e.Target, []EventID{e.ID}, "%v %s", e, fmt.Sprintf(format, args...))
 	}
 	fromClient := o.Client != 0
-	if fromClient != (o.Kind == "client") || fromClient != (o.Parent == EventID{}) {
+	if e.isPart() {
+		if fromClient || e.Try == 0 || o.Parent != (EventID{}) {
+			fault(Cause, "is of attempt %d, of client %d and event %v", e.Try, o.Client, o.Parent)
+		}
+	} else if fromClient != (o.Kind == "client") || fromClient != (o.Parent == EventID{}) {
 		fault(Cause, "is of kind %q, of client %d and event %v", o.Kind, o.Client, o.Parent)
 	}
 	if e.Start >= e.Order {
@@ -125,7 +139,10 @@ func (c *Checker) sensible(e *Event) {
 	if e.Callbacks != len(e.Clients) {
 		fault(Cause, "does not name the clients of its callbacks")
 	}
-	if e.Aborted {
+	if e.At != 0 && (e.At <= e.Start || e.At >= e.Order) {
+		fault(RealTime, "was issued at %d, and has the place %d among the events of all stores", e.Start, e.At)
+	}
+	if e.Aborted || e.Try != 0 { // the target may be in another store
 		return
 	}
 	if !e.touches(e.Target) {
@@ -177,6 +194,7 @@ func (c *Checker) cause(e *Event) {
 		}
 	case "client":
 		c.inOrder(e)
+	case "part": // its home has the cause
 	default:
 		c.violate(Cause, "", []EventID{e.ID}, "%v is of kind %q, which there is not", e, o.Kind)
 	}
@@ -245,7 +263,7 @@ func (c *Checker) parent(what fmt.Stringer, o *Origin, kind int) *issuer {
 		return nil
 	}
 	c.pending[kind]--
-	if c.certain() && !contains(w.touched, o.Issuer) {
+	if c.certain() && !w.anywhere && !contains(w.touched, o.Issuer) {
 		c.violate(Cause, o.Issuer, []EventID{o.Parent}, "%v was issued by %s in event %v (order %d), which has not touched that", what, o.Issuer, o.Parent, p.order)
 	}
 	if w.seen[ofSubs].n == w.count[ofSubs] && w.seen[ofCallbacks].n == w.count[ofCallbacks] {
@@ -274,6 +292,12 @@ func (c *Checker) Callback(k *Callback) {
 	o := &k.Origin
 	if o.Parent == (EventID{}) {
 		return // posted by a client
+	}
+	if o.Elsewhere {
+		if c.joint != nil {
+			c.joint.called = append(c.joint.called, calledBack{event: o.Parent, home: o.Home, index: o.Index, text: k.String(), section: c.at, line: c.Line})
+		}
+		return
 	}
 	if c.lostParent(k) {
 		return

@@ -59,6 +59,7 @@ type Counts struct {
 	Subs, Timers, Callbacks, Answers int
 	Actors, Reads, Writes            int
 	Lost                             int // events that a crash has undone, unanswered
+	Parts                            int // records of what events of other stores have done: votes, and commits that were carried out
 }
 
 // Section is the verdict on the trace of one system.
@@ -113,6 +114,7 @@ type interval struct {
 	latest      EventID
 	latestStart int64
 	latestOf    string // the system that latest ran on, if that is another one
+	who         int    // its number among those of all stores
 }
 
 type lane struct{ issuer, target string }
@@ -153,6 +155,10 @@ type Checker struct {
 	survived int64              // the last order that the next run has found, if there is one
 	lost     map[int64]EventID  // events that the next run has not found, and those that have seen them, by order
 	vanished map[EventID]string // why an event that issued something is not there
+
+	joint *joint               // of the stores of a cluster, if there are several
+	at    int                  // the section, among all
+	would map[attempt][]Access // what parts that have voted will write
 }
 
 // NewChecker returns a Checker of a section.
@@ -169,10 +175,13 @@ func NewChecker(h Header) *Checker {
 func (c *Checker) certain() bool { return c.section.Header.Version >= certain }
 
 func (c *Checker) violate(rule Rule, actor string, events []EventID, format string, args ...any) {
-	c.section.Violated++
-	if len(c.section.First) < violationsMax {
-		c.section.First = append(c.section.First,
-			Violation{Rule: rule, File: c.File, Line: c.Line, Events: events, Actor: actor, Text: fmt.Sprintf(format, args...)})
+	c.section.violate(Violation{Rule: rule, File: c.File, Line: c.Line, Events: events, Actor: actor, Text: fmt.Sprintf(format, args...)})
+}
+
+func (s *Section) violate(v Violation) {
+	s.Violated++
+	if len(s.First) < violationsMax {
+		s.First = append(s.First, v)
 	}
 }
 
@@ -182,10 +191,14 @@ func (c *Checker) Event(e *Event) {
 		return
 	}
 	n := &c.section.Counts
-	n.Events++
-	if e.Aborted {
+	switch {
+	case e.isPart():
+		n.Parts++
+	case e.Aborted:
+		n.Events++
 		n.Aborts++
-	} else {
+	default:
+		n.Events++
 		n.Commits++
 	}
 	if e.Order <= c.order {
@@ -195,11 +208,16 @@ func (c *Checker) Event(e *Event) {
 	if e.Batch {
 		c.stored = e.Order
 	}
-	if again := c.issued(e); !again {
-		c.cause(e)
+	if e.Origin.Kind != "vote" {
+		if again := c.issued(e); !again {
+			c.cause(e)
+		}
 	}
 	if c.certain() {
 		c.sensible(e)
+	}
+	if c.joint != nil {
+		c.join(e)
 	}
 	c.keep(e)
 	n.Reads += len(e.Reads)
@@ -213,7 +231,14 @@ func (c *Checker) Event(e *Event) {
 		}
 		return
 	}
+	if e.Origin.Kind == "vote" {
+		c.votes(e)
+		return
+	}
 	n.Writes += len(e.Writes)
+	if e.Origin.Kind == "part" {
+		c.carriesOut(e)
+	}
 	for i := range e.Writes {
 		c.write(e, &e.Writes[i])
 	}
@@ -271,6 +296,9 @@ func (c *Checker) Answer(a Answer) {
 		return
 	}
 	delete(c.open, a.Order)
+	if c.joint != nil {
+		c.joint.answered(i.who)
+	}
 	if i.client && i.start > c.told.start {
 		c.told = i
 		c.toldBy.run, c.toldBy.node = c.section.Header.Run, c.section.Header.Node
@@ -292,8 +320,8 @@ func (c *Checker) End(end *End) Section {
 		return *s
 	}
 	s.How = end.How
-	if end.Events != uint64(s.Counts.Events+s.Counts.Lost) {
-		c.violate(Lost, "", nil, "the section ends with %d events, but %d were found", end.Events, s.Counts.Events)
+	if n := s.Counts.Events + s.Counts.Parts; end.Events != uint64(n+s.Counts.Lost) {
+		c.violate(Lost, "", nil, "the section ends with %d events, but %d were found", end.Events, n)
 	}
 	if end.How != "closed" {
 		return *s

@@ -32,11 +32,20 @@ func CheckFiles(files []File, clocks time.Duration) (*Report, error) {
 	}
 	rep := &Report{}
 	var c *Checker
+	clusters := make(map[string]*joint)
+	var names []string // files, by section
 	for i := range list {
 		s := &list[i]
 		if s.header != nil {
 			if c, err = c.next(s, clocks); err != nil {
 				return nil, err
+			}
+			if h := s.header; h.Stores > 0 {
+				if clusters[h.Cluster] == nil {
+					clusters[h.Cluster] = newJoint()
+				}
+				c.joint = clusters[h.Cluster]
+				c.joint.begin(c, len(rep.Sections))
 			}
 			if i+1 < len(list) && list[i+1].header.follows(s.header) {
 				c.survived = list[i+1].header.Recovered
@@ -49,7 +58,11 @@ func CheckFiles(files []File, clocks time.Duration) (*Report, error) {
 		rep.Torn += torn
 		if s.header != nil {
 			rep.Sections = append(rep.Sections, c.section)
+			names = append(names, c.File)
 		}
+	}
+	for _, j := range clusters {
+		j.judge(rep, names, clocks)
 	}
 	if len(rep.Sections) == 0 {
 		return nil, errors.New("this is no trace: it is empty")

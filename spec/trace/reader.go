@@ -132,7 +132,7 @@ func (r *Reader) parse(line []byte) (rec Record, err error) {
 	case "trace":
 		rec.Header = s.header()
 	case "order":
-		r.event = Event{Reads: r.event.Reads[:0], Writes: r.event.Writes[:0], Clients: r.event.Clients[:0], Timers: r.event.Timers[:0]}
+		r.event = Event{Reads: r.event.Reads[:0], Writes: r.event.Writes[:0], Clients: r.event.Clients[:0], Timers: r.event.Timers[:0], Parts: r.event.Parts[:0]}
 		s.eventRecord(&r.event)
 		rec.Event = &r.event
 	case "answers":
@@ -180,6 +180,12 @@ func (s *scanner) header() *Header {
 			h.Continues, h.Recovered = true, s.int()
 		case "node":
 			h.Node = s.uint()
+		case "cluster":
+			h.Cluster = s.text()
+		case "stores":
+			h.Stores = s.uint()
+		case "number":
+			h.Number = s.uint()
 		default:
 			s.skip()
 		}
@@ -217,6 +223,14 @@ func (s *scanner) eventRecord(e *Event) {
 			e.Keeps = s.bool()
 		case "batch":
 			e.Batch = s.bool()
+		case "try":
+			e.Try = s.uint()
+		case "at":
+			e.At = s.int()
+		case "parts":
+			s.array(func() { e.Parts = append(e.Parts, s.uint()) })
+		case "restored":
+			e.Restored = s.bool()
 		case "reads":
 			s.array(func() { e.Reads = append(e.Reads, s.access()) })
 		case "writes":
@@ -291,6 +305,8 @@ func (s *scanner) origin(o *Origin, key string) {
 		o.Timer = s.uint()
 	case "issued":
 		o.Issued = s.bool()
+	case "home":
+		o.Elsewhere, o.Home = true, s.uint()
 	default:
 		s.skip()
 	}

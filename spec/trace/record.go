@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the newest version of the format that this package reads.
-const Version = 3
+const Version = 4
 
 // certain is the first version whose records tell all that the checks of causes need: which timers an event sets and
 // cancels, which timer has fired, and which clients callbacks are for.
@@ -38,6 +38,9 @@ type Header struct {
 	Recovered int64
 	// Node is the node of a cluster on which the system ran, 0 if it ran on none. On nodes ticks are nanoseconds since 1970.
 	Node uint64
+	// Cluster is the id of a cluster of several stores, Stores how many there are, Number that of the store. Stores is 0 else.
+	Cluster        string
+	Stores, Number uint64
 }
 
 // EventID identifies an event.
@@ -58,13 +61,16 @@ type Access struct {
 
 // Origin is where an event or a callback comes from.
 type Origin struct {
-	Kind   string // of an event: client, sub, tail or timer
+	Kind   string // of an event: client, sub, tail, go or timer; of what it does in another store than its home: vote or part
 	Client uint64
 	Parent EventID
 	Index  int
 	Issuer string
 	Timer  uint64 // of a firing: the generation of the timer
 	Issued bool   // by a client that went on at once
+	// Elsewhere: the home of the event is another store, Home. Of a vote, a part, and a callback for a client of this store.
+	Elsewhere bool
+	Home      uint64
 }
 
 // TimerOp is what the commit of an event does with a timer.
@@ -97,7 +103,16 @@ type Event struct {
 	// Batch says that the event has left something in the store: it survives a crash, or
 	// it never was.
 	Batch bool
+
+	// Of an event over several stores. Try names the attempt, 0: it is one of this store alone.
+	Try      uint64
+	At       int64    // of a home: the place of the event among those of all stores; 0: it has touched nothing
+	Parts    []uint64 // of a home: the stores that carry out its commit
+	Restored bool     // of a part: an earlier start has run its code
 }
+
+// isPart reports whether e is what an event of another store does here.
+func (e *Event) isPart() bool { return e.Origin.Kind == "vote" || e.Origin.Kind == "part" }
 
 // String names the event in reports.
 func (e *Event) String() string {

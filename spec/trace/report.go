@@ -26,11 +26,20 @@ const shownMax = 5
 func (r *Report) Write(w io.Writer) error {
 	var t Counts
 	unfinished, restarts, nodes := 0, 0, make(map[uint64]bool)
+	stores := make(map[string]map[uint64]bool) // of which there are traces, by cluster
+	missing := make(map[string]int)            // and of how many there are none
 	for i := range r.Sections {
 		s := &r.Sections[i]
 		t.add(&s.Counts)
 		if s.Header.Node != 0 {
 			nodes[s.Header.Node] = true
+		}
+		if h := &s.Header; h.Stores > 0 {
+			if stores[h.Cluster] == nil {
+				stores[h.Cluster] = make(map[uint64]bool)
+			}
+			stores[h.Cluster][h.Number] = true
+			missing[h.Cluster] = int(h.Stores) - len(stores[h.Cluster])
 		}
 		if i > 0 && s.Header.follows(&r.Sections[i-1].Header) {
 			restarts++
@@ -67,8 +76,18 @@ func (r *Report) Write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %s (%d committed, %d undone; %s, %s, %s), %s, %s and %s",
 		verdict, plural(t.Events, "event"), t.Commits, t.Aborts, plural(t.Subs, "sub-event"), plural(t.Timers, "timer"), plural(t.Callbacks, "callback"),
 		plural(t.Actors, "actor"), plural(t.Reads, "read"), plural(t.Writes, "write"))
-	if n := len(r.Sections) - restarts; err == nil && n > 1 {
-		_, err = fmt.Fprintf(w, ", in %d systems", n)
+	if err == nil && t.Parts > 0 {
+		_, err = fmt.Fprintf(w, ", %s in other stores than the home of the event", plural(t.Parts, "record"))
+	}
+	n, what := len(r.Sections)-restarts, "systems"
+	if len(stores) > 0 {
+		n, what = 0, "stores"
+		for _, of := range stores {
+			n += len(of)
+		}
+	}
+	if err == nil && n > 1 {
+		_, err = fmt.Fprintf(w, ", in %d %s", n, what)
 	}
 	switch {
 	case err != nil || restarts == 0:
@@ -82,6 +101,11 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	if err == nil && unfinished > 0 {
 		_, err = fmt.Fprintf(w, "%s did not come to an end; what was written until then was checked\n", plural(unfinished, "system"))
+	}
+	for _, n := range missing {
+		if err == nil && n > 0 {
+			_, err = fmt.Fprintf(w, "of %s of the cluster there is no trace; what their events have done elsewhere was not compared with them\n", plural(n, "store"))
+		}
 	}
 	if err == nil && r.Torn > 0 {
 		_, err = fmt.Fprintf(w, "%s half done by a process that was killed\n", plural(r.Torn, "line")+" left")
@@ -101,6 +125,7 @@ func (t *Counts) add(o *Counts) {
 	t.Reads += o.Reads
 	t.Writes += o.Writes
 	t.Lost += o.Lost
+	t.Parts += o.Parts
 }
 
 func (h *Header) title() string {

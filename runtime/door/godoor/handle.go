@@ -1,6 +1,7 @@
 package godoor
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -42,7 +43,7 @@ func Find(db *DB, c *aeonrt.Class, text string) (Handle, error) {
 	if prefix != c.Name && prefix != c.Path() {
 		return Handle{}, invalid("%q is no %s: that is %[2]s/NAME, or %[2]s:ID", text, c.Name)
 	}
-	r, err := db.door.Actor(class, key)
+	r, err := db.door.Actor(context.Background(), class, key)
 	if err != nil {
 		return Handle{}, invalid("%v", err)
 	}

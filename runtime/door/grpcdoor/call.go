@@ -47,11 +47,11 @@ func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 			err = s.gate.Hold(q, int64(len(b)))
 		}
 		if err == nil {
-			q.Key, c.Args, err = rpc.Read(b, s.door.Names(q.By.Name))
+			q.Key, c.Args, err = rpc.Read(b, s.door.Names(ctx, q.By.Name))
 		}
 		if err == nil {
 			c.Form = rpc
-			c.Target, err = s.door.Actor(class, q.Key)
+			c.Target, err = s.door.Actor(ctx, class, q.Key)
 		}
 		return err
 	}

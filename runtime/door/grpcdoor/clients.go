@@ -1,6 +1,7 @@
 package grpcdoor
 
 import (
+	"context"
 	"errors"
 
 	"google.golang.org/grpc"
@@ -159,7 +160,7 @@ func (s *Server) callback(stream grpc.ServerStream, q *gate.Request, of *protoco
 	if class.Package != of.Package {
 		return door.Refuse(door.BadArgs, "callback %d is one of a %s, and this service is that of package %s; receive behind it, or by HTTP", c.Number, class.Path(), of.Package)
 	}
-	b, err := of.Classes[class.Name].Methods[c.Method.Name].Append(nil, c.Number, c.Args, s.door.Names(q.By.Name))
+	b, err := of.Classes[class.Name].Methods[c.Method.Name].Append(nil, c.Number, c.Args, s.door.Names(context.Background(), q.By.Name))
 	if err != nil {
 		return door.Refuse(door.BadResult, "callback %d, %s.%s, cannot be written: %v; receive behind it, or by HTTP", c.Number, class.Name, c.Method.Name, err)
 	}

@@ -48,5 +48,5 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, params *jsoncodec.
 			return nil, door.Refuse(codeMedia, "the body is %q; arguments are application/json", kind)
 		}
 	}
-	return params.Read(body, s.Door.Names(by.Name))
+	return params.Read(body, s.Door.Names(r.Context(), by.Name))
 }

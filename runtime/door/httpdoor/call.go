@@ -79,10 +79,10 @@ func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r 
 		w.Header().Set("Allow", "POST")
 		err = door.Refuse(codeMethod, "%v is not ro: call it by POST", c.Method)
 	default:
-		c.Args, err = c.Method.Params.ReadTexts(r.URL.Query(), s.Door.Names(by.Name))
+		c.Args, err = c.Method.Params.ReadTexts(r.URL.Query(), s.Door.Names(r.Context(), by.Name))
 	}
 	if err == nil {
-		c.Target, err = s.Door.Actor(class, r.PathValue("key"))
+		c.Target, err = s.Door.Actor(r.Context(), class, r.PathValue("key"))
 	}
 	return err
 }

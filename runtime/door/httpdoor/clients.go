@@ -1,6 +1,7 @@
 package httpdoor
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -168,7 +169,7 @@ func (o *eventWriter) callbacks(list []door.Delivery) bool {
 	for _, d := range list {
 		b = fmt.Appendf(b, "id: %d\ndata: {\"class\":%q,\"method\":%q,\"arguments\":", d.Number, o.door.ClientNameOf(d.Method.Of), d.Method.Name)
 		var err error
-		if b, err = d.Method.Params.Append(b, d.Args, o.door.Names(o.by.Name)); err != nil {
+		if b, err = d.Method.Params.Append(b, d.Args, o.door.Names(context.Background(), o.by.Name)); err != nil {
 			panic(err) // generated code has written it
 		}
 		b = append(b, "}\n\n"...)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // This file explores chains of tail calls: [KEEP] and [KEPT]. The core knows nothing of them. A step is an event; the
@@ -14,7 +15,7 @@ import (
 // and all must end.
 
 // park withdraws e if a chain keeps y from it. It enters again when the chain has left y.
-func (w *world) park(e event, y node) bool {
+func (w *world) park(e scene.Event, y scene.Node) bool {
 	if w.kept[y] == 0 || w.kept[y] == uint8(e)+1 || viewFaults.touchKept {
 		return false
 	}
@@ -24,17 +25,17 @@ func (w *world) park(e event, y node) bool {
 }
 
 // handOver keeps the target of e, which commits, for the next step, or frees what was kept for e.
-func (w *world) handOver(e event) {
+func (w *world) handOver(e scene.Event) {
 	for x := range w.kept {
 		if k := w.kept[x]; k != 0 && k != uint8(e)+1 && (w.readers[x]|w.writers[x])>>e&1 != 0 {
 			w.fail("e%d has touched %v, which is kept for e%d", e, x, k-1)
 		}
 	}
-	if x := w.c.events[e].target; w.c.next[e] != 0 || w.kept[x] == uint8(e)+1 {
-		w.kept[x] = w.c.next[e]
+	if x := w.c.Events[e].Target; w.c.Next[e] != 0 || w.kept[x] == uint8(e)+1 {
+		w.kept[x] = w.c.Next[e]
 	}
-	for i := range w.c.events {
-		if g := event(i); w.parked[g] != 0 && w.kept[w.parked[g]] == 0 {
+	for i := range w.c.Events {
+		if g := scene.Event(i); w.parked[g] != 0 && w.kept[w.parked[g]] == 0 {
 			w.parked[g] = 0
 			w.run(g).status = 1
 			w.enter(g)
@@ -45,23 +46,23 @@ func (w *world) handOver(e event) {
 // chained draws a configuration with one chain of two or three steps, or two chains, over g. Ownership is at rest. The
 // steps after the first want only what their targets reach, as the checker demands: so chains do not wait for each
 // other.
-func chained(g dag, seed uint64, hosts int) *config {
+func chained(g scene.Graph, seed uint64, hosts int) *scene.Config {
 	r := rand.New(rand.NewPCG(seed, 0x7a11))
-	c := generate(g, r, genOptions{hosts: hosts, still: true, events: 2})
-	c.name = fmt.Sprintf("chain %d", seed)
-	follow := func(e event) {
-		f := event(len(c.events))
-		p := c.genEvent(r, f, genOptions{still: true})
-		p.target, p.after = c.events[e].target, 1<<e
-		for x := range p.ops {
+	c := scene.Generate(g, r, scene.Options{Hosts: hosts, Still: true, Events: 2})
+	c.Name = fmt.Sprintf("chain %d", seed)
+	follow := func(e scene.Event) {
+		f := scene.Event(len(c.Events))
+		p := c.DrawEvent(r, f, scene.Options{Still: true})
+		p.Target, p.After = c.Events[e].Target, 1<<e
+		for x := range p.Ops {
 			if !viewFaults.circularChains {
-				p.ops[x] = withoutArgs(p.ops[x])
+				p.Ops[x] = withoutArgs(p.Ops[x])
 			}
 		}
-		c.events[e].writes |= bit(p.target)
-		p.writes |= bit(p.target)
-		c.next[e] = uint8(f) + 1
-		c.events = append(c.events, p)
+		c.Events[e].Writes |= scene.Bit(p.Target)
+		p.Writes |= scene.Bit(p.Target)
+		c.Next[e] = uint8(f) + 1
+		c.Events = append(c.Events, p)
 	}
 	follow(0)
 	switch r.IntN(3) {
@@ -73,9 +74,9 @@ func chained(g dag, seed uint64, hosts int) *config {
 	return c
 }
 
-func withoutArgs(l []op) (kept []op) {
+func withoutArgs(l []scene.Op) (kept []scene.Op) {
 	for _, o := range l {
-		if o.kind != opCallArg {
+		if o.Kind != scene.OpCallArg {
 			kept = append(kept, o)
 		}
 	}
@@ -87,7 +88,7 @@ const chainStates = 20_000 // per configuration
 // ExploreChains explores configurations with chains of tail calls on one to three hosts.
 func ExploreChains(t *testing.T) {
 	t.Helper()
-	graphs := allGraphs()
+	graphs := scene.Graphs()
 	for hosts, sets := range map[int]int{1: 100, 2: 20, 3: 5} {
 		if raceDetector || testing.Short() {
 			sets = 1

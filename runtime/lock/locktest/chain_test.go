@@ -3,6 +3,8 @@ package locktest
 import (
 	"strings"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // Without [KEEP] other events get between; without the rule of the checker chains wait for each other
@@ -12,12 +14,12 @@ func TestExploreFindsBrokenChains(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			*fault = true
 			defer func() { *fault = false }()
-			graphs := allGraphs()
+			graphs := scene.Graphs()
 			var sum tally
 			s := &search{limit: chainStates, noSleep: true, allOrders: true}
 			for seed := range uint64(2000) {
 				if _, f := s.run(chained(graphs[seed%uint64(len(graphs))], seed, 1), seed, &sum); f != nil {
-					if t.Logf("%s: %s", f.c.name, f.what); !strings.Contains(f.what, what) {
+					if t.Logf("%s: %s", f.c.Name, f.what); !strings.Contains(f.what, what) {
 						t.Errorf("found something else:\n%v%s", f.c, f.replay())
 					}
 					return

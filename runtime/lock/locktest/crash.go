@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // This file has what hosts do when one of them crashes: its queues and numbers are lost
@@ -12,16 +13,16 @@ import (
 
 // crashes lists the moves of crashes that are possible.
 func (w *world) crashes(l []move) []move {
-	h := w.c.crash - 1
-	if w.net.crashes[h] == 0 {
-		for e := range w.c.events {
+	h := w.c.Crash - 1
+	if w.net.Crashes(lock.Host(h)) == 0 {
+		for e := range w.c.Events {
 			if w.runs[e].status == 1 {
 				return append(l, move{kind: moveCrash, h: h})
 			}
 		}
 		return l
 	}
-	for o := range uint8(w.c.hosts) {
+	for o := range uint8(w.c.Hosts) {
 		if !w.net.Noticed(lock.Host(o), lock.Host(h)) {
 			l = append(l, move{kind: moveNotice, h: o, i: uint16(h)})
 		}
@@ -35,15 +36,15 @@ func (w *world) crash(h uint8) {
 	w.touched.read(partGlobal)
 	w.touched.write(partSessions | partView(h))
 	w.net.Crash(lock.Host(h))
-	for x := range node(nodeCount) {
-		if w.c.host[w.tview[h][x]] == h {
+	for x := range scene.Node(scene.NodeCount) {
+		if w.c.Host[w.tview[h][x]] == h {
 			w.tview[h][x] = w.parents[x]
 		}
-		if w.c.host[x] != h {
+		if w.c.Host[x] != h {
 			continue
 		}
 		w.touched.write(partActor(x))
-		for e := range event(len(w.c.events)) {
+		for e := range scene.Event(len(w.c.Events)) {
 			w.touched.write(partKnow(h, e))
 			if w.runs[e].undoAt[x] != 0 {
 				w.undo(w.run(e), x)
@@ -59,11 +60,11 @@ func (w *world) crash(h uint8) {
 		w.queue(x).Reset(x)
 		w.orders[x] = w.orders[x][:0]
 	}
-	w.know[h] = [eventsMax]known{}
+	w.know[h] = [scene.EventsMax]known{}
 }
 
 // undo takes back what an attempt of r has changed at x.
-func (w *world) undo(r *run, x node) {
+func (w *world) undo(r *run, x scene.Node) {
 	w.edges[x], w.slots[x] = r.undoEdges[x], r.undoSlot[x]
 	r.undoAt[x], r.undoEdges[x], r.undoSlot[x] = 0, 0, 0
 }
@@ -72,17 +73,17 @@ func (w *world) undo(r *run, x node) {
 func (w *world) notice(h, lost uint8) {
 	w.touched.write(partSessions)
 	w.net.Notice(lock.Host(h), lock.Host(lost))
-	for x := range node(nodeCount) {
-		if w.c.host[x] != h || x == 0 {
+	for x := range scene.Node(scene.NodeCount) {
+		if w.c.Host[x] != h || x == 0 {
 			continue
 		}
-		for peer := nodeTop; peer < nodeCount; peer++ {
-			if w.c.host[peer] == lost {
+		for peer := scene.NodeTop; peer < scene.NodeCount; peer++ {
+			if w.c.Host[peer] == lost {
 				w.lose(x, peer)
 			}
 		}
 	}
-	for e := range event(len(w.c.events)) {
+	for e := range scene.Event(len(w.c.Events)) {
 		r := &w.runs[e]
 		if r.status != 1 || w.homeHost(e) != h {
 			continue
@@ -90,13 +91,13 @@ func (w *world) notice(h, lost uint8) {
 		if w.visited(e, lost) {
 			w.withdraw(e, 0, lock.None, 0, "host crashed")
 		} else {
-			w.run(e).epochs[lost] = w.net.crashes[lost]
+			w.run(e).epochs[lost] = w.net.Crashes(lock.Host(lost))
 		}
 	}
 }
 
 // lose tells the queue of x that peer has crashed.
-func (w *world) lose(x, peer node) {
+func (w *world) lose(x, peer scene.Node) {
 	q := w.queue(x)
 	start := len(w.out)
 	w.out = q.Lost(peer, w.out)
@@ -118,7 +119,7 @@ func (w *world) severed(m *message) {
 		return
 	}
 	a := message{Kind: lock.MsgRelease, ID: m.ID, From: m.Node, To: m.From, Withdrawn: !current || r.status != 2}
-	if h, to := w.homeHost(e), w.c.host[a.To]; to != h {
+	if h, to := w.homeHost(e), w.c.Host[a.To]; to != h {
 		w.send(h, to, a)
 	} else {
 		w.release(&a, lock.Ref{})
@@ -126,19 +127,19 @@ func (w *world) severed(m *message) {
 }
 
 // visited reports whether the attempt of e has visited host h, as far as its home knows.
-func (w *world) visited(e event, h uint8) (yes bool) {
+func (w *world) visited(e scene.Event, h uint8) (yes bool) {
 	r := &w.runs[e]
-	r.home.Visited(func(x node) bool {
-		yes = yes || w.c.host[x] == h
+	r.home.Visited(func(x scene.Node) bool {
+		yes = yes || w.c.Host[x] == h
 		return true
 	})
 	return yes
 }
 
 // crashedSince returns a host that the attempt has visited and that has crashed since.
-func (w *world) crashedSince(e event) (h uint8, ok bool) {
-	for h := range uint8(w.c.hosts) {
-		if w.runs[e].epochs[h] != w.net.crashes[h] && w.visited(e, h) {
+func (w *world) crashedSince(e scene.Event) (h uint8, ok bool) {
+	for h := range uint8(w.c.Hosts) {
+		if w.runs[e].epochs[h] != w.net.Crashes(lock.Host(h)) && w.visited(e, h) {
 			return h, true
 		}
 	}
@@ -147,8 +148,11 @@ func (w *world) crashedSince(e event) (h uint8, ok bool) {
 
 // cutOff reports whether the attempt of e can do nothing at x any more, as its host has
 // crashed.
-func (w *world) cutOff(e event, x node) bool {
-	h := w.c.host[x]
+func (w *world) cutOff(e scene.Event, x scene.Node) bool {
+	h := w.c.Host[x]
+	if w.c.Stores {
+		return !w.serves(e, h)
+	}
 	w.touched.read(partSession(h))
-	return w.runs[e].epochs[h] != w.net.crashes[h]
+	return w.runs[e].epochs[h] != w.net.Crashes(lock.Host(h))
 }

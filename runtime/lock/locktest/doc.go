@@ -7,10 +7,10 @@
 // access: that it is covered by a hold, that no two holds conflict, that admission is FIFO, and that the order of the
 // events stays acyclic. A state in which nothing can happen while an event has not ended is a deadlock.
 //
-// Hosts may be stores, each with a tree of its own: then TOP orders the events that touch several, and these may take later what they did not know of
-// (stores.go, above.go, grow.go).
+// Hosts may be stores, each with a tree of its own: then TOP orders the events that touch several, these may take later what they did not know of, and commit
+// in all of them or in none, by the machines of package commit (above.go, grow.go, decide.go). Stores crash, and sessions end (sessions.go); holds may be on the fast path (fast.go).
 //
-// Configurations come from seeds ([Explore], [ExploreChains]) or are written down. Files that read
+// Configurations come from seeds ([Explore], [ExploreChains]), by package scene, or are written down. Files that read
 // as documentation give single steps, with the answers of the core (testdata). A violation is shrunk, and shown as
 // a transcript.
 //

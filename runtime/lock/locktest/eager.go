@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // Some deliveries commute with whatever else may happen before them. They are made at once, as the last
@@ -16,7 +17,7 @@ import (
 
 // settleDown makes all deliveries that need not wait.
 func (w *world) settleDown() {
-	if w.allOrders || w.c.crash != 0 {
+	if w.allOrders || w.c.Crash != 0 {
 		return
 	}
 	for i := 0; i < w.net.Len() && w.bad == ""; {
@@ -59,12 +60,12 @@ func (w *world) eager(g *letter) bool {
 //     or below it must have been asked for at the parent of v, so that it waits there.
 func (w *world) eagerGrant(g *letter) bool {
 	e, v := g.ID.Event, g.From
-	r, p := &w.runs[e], &w.c.events[e]
-	if r.status != 1 || r.home.ID() != g.ID || (maskOf(g.Children)|bit(v))&w.fresh() != 0 {
+	r, p := &w.runs[e], &w.c.Events[e]
+	if r.status != 1 || r.home.ID() != g.ID || (scene.MaskOf(g.Children)|scene.Bit(v))&w.fresh() != 0 {
 		return false
 	}
 	// A later call could need more than the hold that a traversal has used.
-	if p.adds && p.calls.has(v) && g.Mode != lock.None && g.Mode < w.mode(e, v) {
+	if p.Adds && p.Calls.Has(v) && g.Mode != lock.None && g.Mode < w.mode(e, v) {
 		return false
 	}
 	switch u, visited := r.home.Visit(v); {
@@ -73,24 +74,24 @@ func (w *world) eagerGrant(g *letter) bool {
 	case !visited && !w.allAsked(e, v):
 		return false
 	}
-	if w.c.moved != 0 && !w.undisturbed(g) {
+	if w.c.Moved != 0 && !w.undisturbed(g) {
 		return false
 	}
-	return w.c.calm || !w.mayChange(e, v) || !w.wouldChange(g)
+	return w.c.Calm || !w.mayChange(e, v) || !w.wouldChange(g)
 }
 
 // fresh are the nodes that events may create.
-func (w *world) fresh() mask { return everyNode &^ (bit(nodeFresh) - 1) }
+func (w *world) fresh() scene.Mask { return scene.EveryNode &^ (scene.Bit(scene.NodeFresh) - 1) }
 
 // allAsked reports whether e has asked the parent of v for everything at or below v that it
 // may ever want, so that it waits for v whatever it comes to want.
-func (w *world) allAsked(e event, v node) bool {
-	if w.c.moved != 0 {
+func (w *world) allAsked(e scene.Event, v scene.Node) bool {
+	if w.c.Moved != 0 {
 		return false
 	}
 	h := &w.runs[e].home
-	for m := w.c.events[e].wants; m != 0; m &= m - 1 {
-		y := m.first()
+	for m := w.c.Events[e].Wants; m != 0; m &= m - 1 {
+		y := m.First()
 		for x := y; x != 0; x = w.placed(x) {
 			if x == v && !hasAsked(h, w.parents[v], y) {
 				return false
@@ -101,14 +102,14 @@ func (w *world) allAsked(e event, v node) bool {
 }
 
 // placed returns the T-parent of x, also if x is still to be created.
-func (w *world) placed(x node) node {
-	if x >= nodeFresh && w.parents[x] == 0 && int(x-nodeFresh) < len(w.c.events) {
-		return w.c.events[x-nodeFresh].target
+func (w *world) placed(x scene.Node) scene.Node {
+	if x >= scene.NodeFresh && w.parents[x] == 0 && int(x-scene.NodeFresh) < len(w.c.Events) {
+		return w.c.Events[x-scene.NodeFresh].Target
 	}
 	return w.parents[x]
 }
 
-func hasAsked(h *xhome, at, y node) bool {
+func hasAsked(h *xhome, at, y scene.Node) bool {
 	for a, want := range h.Asks {
 		if a == at && want == y {
 			return true
@@ -118,18 +119,18 @@ func hasAsked(h *xhome, at, y node) bool {
 }
 
 // mayChange reports whether a method of e that may run when it holds v, too, has a change before it.
-func (w *world) mayChange(e event, v node) bool {
-	r, p := &w.runs[e], &w.c.events[e]
-	m := r.started | bit(v)
+func (w *world) mayChange(e scene.Event, v scene.Node) bool {
+	r, p := &w.runs[e], &w.c.Events[e]
+	m := r.started | scene.Bit(v)
 	for u := range r.home.Visits {
 		if u.Granted {
-			m |= bit(u.Node)
+			m |= scene.Bit(u.Node)
 		}
 	}
-	for m &= p.changes; m != 0; m &= m - 1 {
-		x := m.first()
-		for _, o := range p.ops[x][r.pc[x]:] {
-			if o.kind >= opSet {
+	for m &= p.Changes; m != 0; m &= m - 1 {
+		x := m.First()
+		for _, o := range p.Ops[x][r.pc[x]:] {
+			if o.Kind >= scene.OpSet {
 				return true
 			}
 		}
@@ -163,16 +164,16 @@ func (w *world) eagerRelease(g *letter) bool {
 // inert reports whether the release of entry i of the queue of x, of attempt id, does nothing
 // there, and on the nodes of the same host that it follows the entry's edges to, but remove
 // entries that keep no other entry waiting. Nor may it tell the host something new, now or later.
-func (w *world) inert(x node, i lock.Ref, id xid, withdrawn bool) bool {
+func (w *world) inert(x scene.Node, i lock.Ref, id xid, withdrawn bool) bool {
 	if k := w.queues[x].Entry(i); k.Waiting || k.Held {
 		return false
 	}
-	if withdrawn && uint32(w.runs[id.Event].undoAt[x]) == id.Attempt || !withdrawn && !w.carried(w.c.host[x], id.Event) {
+	if withdrawn && uint32(w.runs[id.Event].undoAt[x]) == id.Attempt || !withdrawn && !w.carried(w.c.Host[x], id.Event) {
 		return false
 	}
 	inert := true
-	w.queues[x].Edges(i, func(child node) bool {
-		if w.c.host[child] == w.c.host[x] {
+	w.queues[x].Edges(i, func(child scene.Node) bool {
+		if w.c.Host[child] == w.c.Host[x] {
 			j := w.queues[child].Find(id, x)
 			inert = j.Valid() && w.inert(child, j, id, withdrawn)
 		}
@@ -183,23 +184,23 @@ func (w *world) inert(x node, i lock.Ref, id xid, withdrawn bool) bool {
 
 // carried reports whether host h knows what e, which has committed, has changed, and no other
 // will change the same.
-func (w *world) carried(h uint8, e event) bool {
-	p := &w.c.events[e]
-	for i := range w.c.events {
-		q := &w.c.events[i]
-		if i != int(e) && w.runs[i].status != 2 && (q.owning&p.owning != 0 || p.move != 0 && p.move == q.move) {
+func (w *world) carried(h uint8, e scene.Event) bool {
+	p := &w.c.Events[e]
+	for i := range w.c.Events {
+		q := &w.c.Events[i]
+		if i != int(e) && w.runs[i].status != 2 && (q.Owning&p.Owning != 0 || p.Move != 0 && p.Move == q.Move) {
 			return false
 		}
 	}
-	if p.move != 0 {
-		return w.tview[h][p.move] == w.parents[p.move]
+	if p.Move != 0 {
+		return w.tview[h][p.Move] == w.parents[p.Move]
 	}
-	if p.owning == 0 {
+	if p.Owning == 0 {
 		return true
 	}
-	f := nodeFresh + node(e)
-	for m := p.owning | bit(f); m != 0; m &= m - 1 {
-		if x := m.first(); w.view[h][x] != w.committed[x] {
+	f := scene.NodeFresh + scene.Node(e)
+	for m := p.Owning | scene.Bit(f); m != 0; m &= m - 1 {
+		if x := m.First(); w.view[h][x] != w.committed[x] {
 			return false
 		}
 	}
@@ -210,11 +211,11 @@ func (w *world) carried(h uint8, e event) bool {
 // delivery would only put it aside until its turn comes, when the queue takes it without a step of its
 // own. So it is not delivered before.
 func (w *world) idle(g *letter) bool {
-	if g.Kind != lock.MsgEnqueue || w.allOrders || w.c.crash != 0 {
+	if g.Kind != lock.MsgEnqueue || w.allOrders || w.c.Crash != 0 {
 		return false
 	}
 	reads, writes := claimed(g.Claims)
-	if k := &w.know[w.c.host[g.To]][g.ID.Event]; uint32(k.attempt) < g.ID.Attempt ||
+	if k := &w.know[w.c.Host[g.To]][g.ID.Event]; uint32(k.attempt) < g.ID.Attempt ||
 		uint32(k.attempt) == g.ID.Attempt && (reads|writes)&^(k.reads|k.writes)|writes&^k.writes != 0 {
 		return false
 	}
@@ -226,8 +227,8 @@ func (w *world) idle(g *letter) bool {
 // above kids that move, wherever they may come to be, the home meets v first.
 func (w *world) undisturbed(g *letter) bool {
 	e := g.ID.Event
-	for i := range w.c.events {
-		if o := &w.c.events[i]; o.move != 0 && i != int(e) && w.c.events[e].move != 0 && w.runs[i].status != 2 {
+	for i := range w.c.Events {
+		if o := &w.c.Events[i]; o.Move != 0 && i != int(e) && w.c.Events[e].Move != 0 && w.runs[i].status != 2 {
 			return false // the path that e holds may become another
 		}
 	}
@@ -235,15 +236,15 @@ func (w *world) undisturbed(g *letter) bool {
 	if twice {
 		return false
 	}
-	for m := w.c.moved; m != 0; m &= m - 1 {
-		x := m.first()
+	for m := w.c.Moved; m != 0; m &= m - 1 {
+		x := m.First()
 		from := w.senders(g.ID, x)
 		ways, n := from, 0
 		for m := w.everBelow(x) | from; m != 0; m &= m - 1 {
-			if o := m.first(); from.has(o) || w.everAbove(bit(o), 0)&open != 0 {
+			if o := m.First(); from.Has(o) || w.everAbove(scene.Bit(o), 0)&open != 0 {
 				n++
 			}
-			ways |= bit(m.first())
+			ways |= scene.Bit(m.First())
 		}
 		if n > 1 || slices.Contains(g.Children, x) && !w.meets(g.From, ways, there) {
 			return false
@@ -254,12 +255,12 @@ func (w *world) undisturbed(g *letter) bool {
 
 // whereabouts returns the nodes where attempt id has been enqueued, as far as it has not been released there,
 // and of these the ones that may still enqueue on other nodes; and whether it has been twice at one.
-func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
-	at := func(x node, more bool) {
-		twice = twice || there.has(x)
-		there |= bit(x)
+func (w *world) whereabouts(id xid) (open, there scene.Mask, twice bool) {
+	at := func(x scene.Node, more bool) {
+		twice = twice || there.Has(x)
+		there |= scene.Bit(x)
 		if more {
-			open |= bit(x)
+			open |= scene.Bit(x)
 		}
 	}
 	for i := range w.net.Len() {
@@ -271,12 +272,12 @@ func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
 		q := &w.queues[x]
 		for k := range q.Entries {
 			if k.ID == id {
-				at(node(x), k.Waiting || k.Held && k.Lazy)
+				at(scene.Node(x), k.Waiting || k.Held && k.Lazy)
 			}
 		}
 		for k := range q.Early {
 			if k == id {
-				at(node(x), true)
+				at(scene.Node(x), true)
 			}
 		}
 	}
@@ -284,46 +285,46 @@ func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
 }
 
 // senders returns the nodes that have enqueued attempt id on x, as far as it has not been released there: 0 is its home.
-func (w *world) senders(id xid, x node) (from mask) {
+func (w *world) senders(id xid, x scene.Node) (from scene.Mask) {
 	for i := range w.net.Len() {
 		if g := w.net.At(i); (g.Kind == lock.MsgEnter || g.Kind == lock.MsgEnqueue) && g.ID == id && g.To == x {
-			from |= bit(g.From)
+			from |= scene.Bit(g.From)
 		}
 	}
 	q := &w.queues[x]
 	for k := range q.Entries {
 		if k.ID == id {
-			from |= bit(k.From)
+			from |= scene.Bit(k.From)
 		}
 	}
 	for k, sent := range q.Early {
 		if k == id {
-			from |= bit(sent.From)
+			from |= scene.Bit(sent.From)
 		}
 	}
 	return from
 }
 
 // everBelow returns below which nodes x is in T, as any host knows it or will come to know it.
-func (w *world) everBelow(x node) mask {
-	m := bit(w.parents[x])
-	for h := range w.c.hosts {
-		m |= bit(w.tview[h][x])
+func (w *world) everBelow(x scene.Node) scene.Mask {
+	m := scene.Bit(w.parents[x])
+	for h := range w.c.Hosts {
+		m |= scene.Bit(w.tview[h][x])
 	}
-	for i := range w.c.events {
-		if p := &w.c.events[i]; p.move == x && w.runs[i].status != 2 {
-			m |= bit(p.below)
+	for i := range w.c.Events {
+		if p := &w.c.Events[i]; p.Move == x && w.runs[i].status != 2 {
+			m |= scene.Bit(p.Below)
 		}
 	}
 	return m &^ 1
 }
 
 // everAbove returns m and what lies above it in the same sense, not looking further above those of stop.
-func (w *world) everAbove(m, stop mask) mask {
+func (w *world) everAbove(m, stop scene.Mask) scene.Mask {
 	for {
 		o := m
 		for k := o &^ stop &^ 1; k != 0; k &= k - 1 {
-			m |= w.everBelow(k.first())
+			m |= w.everBelow(k.First())
 		}
 		if o == m {
 			return m
@@ -332,7 +333,7 @@ func (w *world) everAbove(m, stop mask) mask {
 }
 
 // meets reports whether from each of ways upwards v comes before all else that is there.
-func (w *world) meets(v node, ways, there mask) bool {
-	up := w.everAbove(ways&^bit(v), bit(v))
-	return ways&^bit(v) == 0 || up.has(v) && (v == nodeTop || !up.has(nodeTop)) && up&^bit(v)&there == 0
+func (w *world) meets(v scene.Node, ways, there scene.Mask) bool {
+	up := w.everAbove(ways&^scene.Bit(v), scene.Bit(v))
+	return ways&^scene.Bit(v) == 0 || up.Has(v) && (v == scene.NodeTop || !up.Has(scene.NodeTop)) && up&^scene.Bit(v)&there == 0
 }

@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -9,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // Options says which configurations Explore draws, and how far it goes in each.
@@ -17,6 +18,7 @@ type Options struct {
 	States  int    // states per configuration; 0, as of the next two: none of these configurations
 	Further int    // states per configuration with crashes, or calls of what another event creates
 	Stores  int    // states per configuration over several stores
+	Faults  int    // and if these crash, and their sessions end
 	Seed    uint64 // the first seed
 	Moves   bool   // half of the events move nodes in T
 	Only    uint64 // if set, the one seed that is run
@@ -24,27 +26,11 @@ type Options struct {
 
 // Default is what a plain go test explores: all states of each configuration without crashes, which are fewer
 // than the bound, and a part of those of configurations with crashes.
-var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_000, Seed: 1}
+var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_000, Faults: 500, Seed: 1}
 
 // exploreSchedules is how many random schedules a configuration gets that has more states
-// than the limit.
-const exploreSchedules = 20
-
-// seeded returns configuration number i over graph g.
-func seeded(graphs []dag, seed uint64, o genOptions) *config {
-	r := rand.New(rand.NewPCG(seed, 0xae0))
-	c := generate(graphs[seed%uint64(len(graphs))], r, o)
-	c.name = fmt.Sprintf("seed %d", seed)
-	return c
-}
-
-func allGraphs() []dag {
-	var l []dag
-	for n := 2; n <= 4; n++ {
-		l = append(l, dags(n)...)
-	}
-	return l
-}
+// than the limit; faultySchedules if stores of it crash.
+const exploreSchedules, faultySchedules = 20, 60
 
 // invariantsEach is how many configurations share one in which Explore checks the invariants of queues and homes after
 // each step: it takes a tenth longer. All other searches check them always.
@@ -56,6 +42,9 @@ type counts struct {
 	taken     int // actors, later
 	followed  int // other attempts
 	further   int // parts, later
+	fast      int // holds on the fast path, at an entry
+	decisions int // restored
+	doubts    int
 }
 
 // add adds what has happened between two states.
@@ -64,6 +53,9 @@ func (c *counts) add(from, to *counts) {
 	c.taken += to.taken - from.taken
 	c.followed += to.followed - from.followed
 	c.further += to.further - from.further
+	c.fast += to.fast - from.fast
+	c.decisions += to.decisions - from.decisions
+	c.doubts += to.doubts - from.doubts
 }
 
 type tally struct {
@@ -74,7 +66,7 @@ type tally struct {
 }
 
 // run explores one configuration, in full or up to the limit.
-func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
+func (s *search) run(c *scene.Config, seed uint64, t *tally) (bool, *finding) {
 	t.configs.Add(1)
 	all, f := s.explore(c)
 	if f == nil && all {
@@ -82,7 +74,11 @@ func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
 	}
 	if f == nil && !all {
 		r := rand.New(rand.NewPCG(seed, 0x5eed))
-		for range exploreSchedules {
+		n := exploreSchedules
+		if c.Faulty() {
+			n = faultySchedules
+		}
+		for range n {
 			t.schedules.Add(1)
 			if f = s.random(c, r); f != nil {
 				break
@@ -106,7 +102,7 @@ func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
 // A configuration is drawn from its seed alone; a violation is shown with the shortest trace to it.
 func Explore(t *testing.T, o Options) {
 	t.Helper()
-	graphs := allGraphs()
+	graphs := scene.Graphs()
 	if len(graphs) != 39 {
 		t.Fatalf("%d graphs, want 39", len(graphs))
 	}
@@ -116,20 +112,21 @@ func Explore(t *testing.T, o Options) {
 		first, end = o.Only, o.Only+1
 	}
 	must := o.Seed == Default.Seed && o.Sets <= 100 && !o.Moves
-	sets := family{name: "event sets", limit: o.States, must: must, draw: func(seed uint64) *config {
-		return seeded(graphs, seed, genOptions{moves: o.Moves, plain: true})
+	sets := family{name: "event sets", limit: o.States, must: must, draw: func(seed uint64) *scene.Config {
+		return scene.Seeded(graphs, seed, scene.Options{Moves: o.Moves, Plain: true})
 	}}
-	further := family{name: "further sets, with crashes and calls of created actors", limit: o.Further, draw: func(seed uint64) *config {
-		c := seeded(graphs, seed, genOptions{moves: o.Moves})
+	further := family{name: "further sets, with crashes and calls of created actors", limit: o.Further, draw: func(seed uint64) *scene.Config {
+		c := scene.Seeded(graphs, seed, scene.Options{Moves: o.Moves})
 		if c.String() == sets.draw(seed).String() {
 			return nil
 		}
 		return c
 	}}
-	stores := family{name: "events over stores", limit: o.Stores, draw: func(seed uint64) *config { return overStores(graphs, seed) }}
-	for _, f := range []*family{&stores, &sets, &further} {
+	faults := family{name: "events over stores that crash, and whose sessions end", limit: o.Faults, draw: func(seed uint64) *scene.Config { return scene.FaultyStores(graphs, seed) }}
+	stores := family{name: "events over stores", limit: o.Stores, draw: func(seed uint64) *scene.Config { return scene.OverStores(graphs, seed) }}
+	for _, f := range []*family{&stores, &faults, &sets, &further} {
 		last := end
-		if f == &stores && o.Only == 0 { // two for each set, as they are small
+		if (f == &stores || f == &faults) && o.Only == 0 { // two for each set, as they are small
 			last += end - first
 		}
 		if f.limit > 0 && !t.Failed() {
@@ -151,7 +148,7 @@ type family struct {
 	name  string
 	limit int  // states per configuration
 	must  bool // each must be exhausted
-	draw  func(seed uint64) *config
+	draw  func(seed uint64) *scene.Config
 }
 
 // progressEach is how often a long exploration says how far it is, so that one that is ended counts up to there.
@@ -215,6 +212,7 @@ func (f *family) explore(t *testing.T, first, end uint64) {
 		f.name, sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), sum.schedules.Load(),
 		sum.withdrawn, time.Since(start).Round(time.Millisecond))
 	if sum.taken > 0 {
-		t.Logf("%s: %d actors taken later, %d parts later, %d waits for attempts that are before", f.name, sum.taken, sum.further, sum.followed)
+		t.Logf("%s: %d actors taken later, %d parts later, %d waits for attempts that are before, %d entries on the fast path, %d decisions and %d prepared parts restored",
+			f.name, sum.taken, sum.further, sum.followed, sum.fast, sum.decisions, sum.doubts)
 	}
 }

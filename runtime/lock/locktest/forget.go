@@ -1,12 +1,14 @@
 package locktest
 
+import "github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+
 // This file takes out of the state what cannot matter any more, so that states that differ
 // in nothing else are visited once. Nothing here may guess: what is forgotten must be
 // read by nothing, whatever happens next, bugs in the core included.
 
 // forget is called after each move.
 func (w *world) forget() {
-	for e := range event(len(w.c.events)) {
+	for e := range scene.Event(len(w.c.Events)) {
 		if w.gone>>e&1 == 0 && w.runs[e].status == 2 && !w.traces(e) {
 			w.gone |= 1 << e
 			for h := range w.know {
@@ -16,17 +18,17 @@ func (w *world) forget() {
 		}
 	}
 	edges, paths := w.relevant()
-	for h := range w.c.hosts {
+	for h := range w.c.Hosts {
 		if w.view[h] != w.committed {
-			for y := nodeActor; y < nodeCount; y++ {
-				if !edges.has(y) {
+			for y := scene.NodeActor; y < scene.NodeCount; y++ {
+				if !edges.Has(y) {
 					w.view[h][y] = w.committed[y]
 				}
 			}
 		}
 		if w.tview[h] != w.parents {
-			for y := nodeActor; y < nodeCount; y++ {
-				if !paths.has(y) {
+			for y := scene.NodeActor; y < scene.NodeCount; y++ {
+				if !paths.Has(y) {
 					w.tview[h][y] = w.parents[y]
 				}
 			}
@@ -35,13 +37,13 @@ func (w *world) forget() {
 }
 
 // traces reports whether an entry, message or undo of e is left, which has committed.
-func (w *world) traces(e event) bool {
+func (w *world) traces(e scene.Event) bool {
 	for i := range w.net.Len() {
 		if w.net.At(i).ID.Event == e {
 			return true
 		}
 	}
-	if w.c.stores && w.above.concerns(e) {
+	if w.c.Stores && w.above.concerns(e) {
 		return true
 	}
 	for x := range w.queues {
@@ -73,14 +75,14 @@ func (w *world) traces(e event) bool {
 
 // relevant returns the nodes whose edges, and those whose place in T, a footprint may
 // depend on that is still to be evaluated, as some host knows them.
-func (w *world) relevant() (edges, paths mask) {
+func (w *world) relevant() (edges, paths scene.Mask) {
 	if w.lagging() {
-		var wants mask
-		for e := range w.c.events {
+		var wants scene.Mask
+		for e := range w.c.Events {
 			if w.gone>>e&1 == 0 {
-				p := &w.c.events[e]
-				edges |= p.looks
-				wants |= p.wants | bit(w.runs[e].high) | bit(w.runs[e].entered)
+				p := &w.c.Events[e]
+				edges |= p.Looks
+				wants |= p.Wants | scene.Bit(w.runs[e].high) | scene.Bit(w.runs[e].entered)
 			}
 		}
 		paths = w.aboveAnywhere(wants)
@@ -89,7 +91,7 @@ func (w *world) relevant() (edges, paths mask) {
 }
 
 func (w *world) lagging() bool {
-	for h := range w.c.hosts {
+	for h := range w.c.Hosts {
 		if w.view[h] != w.committed || w.tview[h] != w.parents {
 			return true
 		}
@@ -97,17 +99,15 @@ func (w *world) lagging() bool {
 	return false
 }
 
-const everyNode = mask(1<<nodeCount - 1)
-
 // aboveAnywhere returns what lies above the nodes of m, or is one of them, in T as
 // any host knows it.
-func (w *world) aboveAnywhere(m mask) mask {
+func (w *world) aboveAnywhere(m scene.Mask) scene.Mask {
 	for {
 		o := m
-		o.each(func(x node) {
-			m |= bit(w.parents[x])
-			for h := range w.c.hosts {
-				m |= bit(w.tview[h][x])
+		o.Each(func(x scene.Node) {
+			m |= scene.Bit(w.parents[x])
+			for h := range w.c.Hosts {
+				m |= scene.Bit(w.tview[h][x])
 			}
 		})
 		if o == m {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // This file has what an attempt over stores does when it meets what it does not cover: docs/rfc/stores.md, 43 to 47. The rules are those of the core; which
@@ -13,26 +14,26 @@ import (
 const placesOnly = 2
 
 // tries reports whether e goes on at y, which it wants to access: it does not wait for a part, or for an attempt that it follows.
-func (w *world) tries(e event, y node) bool {
-	if !w.c.stores {
+func (w *world) tries(e scene.Event, y scene.Node) bool {
+	if !w.c.Stores {
 		return true
 	}
-	t, s := &w.above.tries[e], w.c.host[y]
-	w.touched.read(partKnow(s, t.follows[y].Event))
-	k := w.partOf(t.follows[y], s)
-	return t.ready && t.asked&^t.taken>>s&1 == 0 && (k == nil || k.left)
+	t, s := &w.above.tries[e], w.c.Host[y]
+	w.touched.read(partKnow(s, t.follows[y].event))
+	return t.ready && t.asked&^t.taken>>s&1 == 0 && w.partOf(t.follows[y].id(), s) == nil && (t.asked>>s&1 == 0 || w.serves(e, s))
 }
 
 // unordered reports whether e is in other stores without a place of TOP: it waits in no queue.
-func (w *world) unordered(e event) bool {
+func (w *world) unordered(e scene.Event) bool {
 	t := &w.above.tries[e]
-	return t.place != 0 && t.place <= eventsMax && !viewFaults.unorderedWaits
+	return t.place != 0 && t.place <= scene.EventsMax && !viewFaults.unorderedWaits
 }
 
 // need does what the access of e to y needs, which its home does not have.
-func (w *world) need(e event, y node, m lock.Mode) {
-	r, t, s := w.run(e), &w.above.tries[e], w.c.host[y]
+func (w *world) need(e scene.Event, y scene.Node, m lock.Mode) {
+	r, t, s := w.run(e), &w.above.tries[e], w.c.Host[y]
 	id := r.home.ID()
+	w.askMore(e, y)
 	d := r.home.Access(router{&w.parents}, y, m)
 	switch {
 	case d.Act == lock.Ask:
@@ -46,14 +47,16 @@ func (w *world) need(e event, y node, m lock.Mode) {
 	case !d.MayGrow(y) || t.asked == 0 && (s == w.homeHost(e) || t.byTop):
 		w.withdraw(e, y, m, 0, d.Reason.String())
 	case t.asked>>s&1 == 0:
-		w.counts.further++
-		w.reach(e, s, y)
+		if w.counts.further++; !w.reach(e, s, y) {
+			w.withdraw(e, y, m, 0, "there is no session with the store of")
+		}
 	default:
 		ref, behind := w.grow(w.partOf(id, s), y, m)
-		t.follows[y] = behind
+		t.follows[y] = followed{behind.Event, uint8(behind.Attempt)}
 		switch {
 		case ref.Valid():
 			r.home.Hold(y, m, ref, nil)
+			w.took(e)
 			w.counts.taken++
 			w.trace("    %v is taken", y)
 		case behind == xid{}:
@@ -66,18 +69,19 @@ func (w *world) need(e event, y node, m lock.Mode) {
 }
 
 // want adds y to what a part may touch.
-func (k *part) want(y node, m lock.Mode) {
-	if k.reads |= bit(y); m == lock.Write {
-		k.writes |= bit(y)
+func (k *part) want(y scene.Node, m lock.Mode) {
+	if k.reads |= scene.Bit(y); m == lock.Write {
+		k.writes |= scene.Bit(y)
 	}
 }
 
 // grow tries to take y for a part.
-func (w *world) grow(k *part, y node, m lock.Mode) (lock.Ref, xid) {
+func (w *world) grow(k *part, y scene.Node, m lock.Mode) (lock.Ref, xid) {
 	w.touched.write(partKnow(k.store, k.id.Event))
 	var path []*xqueue
-	for x := y; !virtualNodes.has(x); x = w.parents[x] {
+	for x := y; !scene.VirtualNodes.Has(x); x = w.parents[x] {
 		w.touched.read(partQueue(x))
+		w.latch(x)
 		path = append(path, &w.queues[x])
 	}
 	w.touched.read(partView(k.store))
@@ -91,7 +95,7 @@ func (w *world) grow(k *part, y node, m lock.Mode) (lock.Ref, xid) {
 		return lock.Standing{Place: uint64(o.place), Ended: o.ended || viewFaults.followLater}
 	})
 	if ref.Valid() {
-		k.entries |= bit(y)
+		k.entries |= scene.Bit(y)
 		k.want(y, m)
 	}
 	return ref, behind
@@ -99,6 +103,9 @@ func (w *world) grow(k *part, y node, m lock.Mode) (lock.Ref, xid) {
 
 // arrivals lists what may come between stores.
 func (w *world) arrivals(l []move) []move {
+	if w.c.Faulty() {
+		l = w.faults(l)
+	}
 	for i := range w.above.parcels {
 		if w.arrives(&w.above.parcels[i]) {
 			l = append(l, move{kind: moveParcel, i: uint16(i)})
@@ -106,25 +113,31 @@ func (w *world) arrivals(l []move) []move {
 	}
 	for i := range w.above.parts {
 		k := &w.above.parts[i]
+		if k.calls == 0 {
+			continue
+		}
+		if _, works := w.above.cores[k.store].part.Has(nameOf(k.id)); !works {
+			continue
+		}
 		for m := k.calls; m != 0; m &= m - 1 {
-			l = append(l, move{kind: moveOrphan, e: k.id.Event, y: m.first(), i: uint16(i)})
+			l = append(l, move{kind: moveOrphan, e: k.id.Event, y: m.First(), i: uint16(i)})
 		}
 	}
 	return l
 }
 
 // orphaned has a call try to take y, though its attempt was withdrawn, and its part does not know.
-func (w *world) orphaned(id xid, y node) {
-	k := w.partOf(id, w.c.host[y])
-	k.calls &^= bit(y)
+func (w *world) orphaned(id xid, y scene.Node) {
+	k := w.partOf(id, w.c.Host[y])
+	k.calls &^= scene.Bit(y)
 	w.grow(k, y, w.mode(id.Event, y))
 }
 
 // carryOn notes what the attempt after the present one of e enters with, which has missed y. Calls that may be under way go on.
-func (w *world) carryOn(e event, y node, m lock.Mode) try {
+func (w *world) carryOn(e scene.Event, y scene.Node, m lock.Mode) try {
 	id, t, h := w.runs[e].home.ID(), &w.above.tries[e], w.homeHost(e)
 	next := try{byTop: t.byTop || t.asked != 0, places: t.places | t.asked&^(1<<h), reads: t.reads, writes: t.writes}
-	s := w.c.host[y]
+	s := w.c.Host[y]
 	if y != 0 && s != h {
 		next.byTop = true
 	}
@@ -144,9 +157,9 @@ func (w *world) carryOn(e event, y node, m lock.Mode) try {
 		}
 		if k.store != h {
 			w.touched.write(partKnow(k.store, e))
-			for m := w.wanted(e) & w.c.in(k.store); m != 0; m &= m - 1 {
-				if y := m.first(); w.decide(e, y, w.mode(e, y)).MayGrow(y) {
-					k.calls |= bit(y)
+			for m := w.wanted(e) & w.c.In(k.store); m != 0; m &= m - 1 {
+				if y := m.First(); w.decide(e, y, w.mode(e, y)).MayGrow(y) {
+					k.calls |= scene.Bit(y)
 				}
 			}
 		}
@@ -154,8 +167,8 @@ func (w *world) carryOn(e event, y node, m lock.Mode) try {
 	return next
 }
 
-func (t *try) claim(y node, m lock.Mode) {
-	if t.reads |= bit(y); m == lock.Write {
-		t.writes |= bit(y)
+func (t *try) claim(y scene.Node, m lock.Mode) {
+	if t.reads |= scene.Bit(y); m == lock.Write {
+		t.writes |= scene.Bit(y)
 	}
 }

@@ -1,11 +1,15 @@
 package locktest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+)
 
 // compareOrders explores c with and without deliveries that are made at once, and reports whether
 // it could, and the states met with and without. Both must come to the same ends by the same
 // histories of commits; or both must find something.
-func compareOrders(t *testing.T, c *config, limit int) (ok bool, some, all int) {
+func compareOrders(t *testing.T, c *scene.Config, limit int) (ok bool, some, all int) {
 	a := &search{limit: limit, allOrders: true, recall: true, ends: map[uint64]bool{}}
 	b := &search{limit: limit, recall: true, ends: map[uint64]bool{}}
 	full, f := a.explore(c)
@@ -41,18 +45,18 @@ func compareOrders(t *testing.T, c *config, limit int) (ok bool, some, all int) 
 
 // TestEagerDeliveries compares the search with one in which no delivery is made at once.
 func TestEagerDeliveries(t *testing.T) {
-	graphs := allGraphs()
+	graphs := scene.Graphs()
 	seeds := uint64(300)
 	if raceDetector || testing.Short() {
 		seeds = 60
 	}
 	var compared, some, all int
 	for seed := range seeds {
-		o := genOptions{moves: seed%3 == 0, create: seed%5 == 0, plain: seed%5 != 0}
+		o := scene.Options{Moves: seed%3 == 0, Create: seed%5 == 0, Plain: seed%5 != 0}
 		if seed%2 == 0 {
-			o.events = 2
+			o.Events = 2
 		}
-		ok, b, a := compareOrders(t, seeded(graphs, seed+10_000, o), 15_000)
+		ok, b, a := compareOrders(t, scene.Seeded(graphs, seed+10_000, o), 15_000)
 		if t.Failed() {
 			t.FailNow()
 		}
@@ -67,20 +71,20 @@ func TestEagerDeliveries(t *testing.T) {
 // TestEagerDeliveriesHideNoBug plants each bug in small configurations: where the search of all
 // orders finds it, the other must, too.
 func TestEagerDeliveriesHideNoBug(t *testing.T) {
-	graphs := allGraphs()
+	graphs := scene.Graphs()
 	seeds := uint64(60)
 	if raceDetector || testing.Short() {
 		seeds = 6
 	}
 	for _, b := range plantedBugs() {
-		if b.options.crash {
+		if b.options.Crash {
 			continue // all orders are searched then
 		}
 		b.set(true)
 		compared, found := 0, 0
 		for seed := range seeds {
-			o := genOptions{hosts: 2 + int(seed%2), events: 2 + int(seed%2), moves: seed%3 == 0, create: b.options.create, plain: !b.options.create}
-			ok, _, states := compareOrders(t, seeded(graphs, seed+20_000, o), 4000)
+			o := scene.Options{Hosts: 2 + int(seed%2), Events: 2 + int(seed%2), Moves: seed%3 == 0, Create: b.options.Create, Plain: !b.options.Create}
+			ok, _, states := compareOrders(t, scene.Seeded(graphs, seed+20_000, o), 4000)
 			if ok {
 				compared++
 				if states == 0 {

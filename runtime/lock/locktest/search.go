@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/seen"
 )
 
 // moveKind is a transition of the world.
@@ -26,13 +28,17 @@ const (
 	moveParcel            // parcel i arrives
 	moveEnd               // the code of e has ended, which is over several stores
 	moveOrphan            // a call of y that an attempt of e has made which is over: the one of part i
+	moveFail              // store h crashes, and starts anew
+	moveCut               // the session of stores h and i ends
+	moveLost              // store h learns that its session with store i has ended
+	moveUp                // and that another one has begun
 	moveKinds
 )
 
 type move struct {
 	kind moveKind
-	e    event
-	y    node
+	e    scene.Event
+	y    scene.Node
 	h    uint8
 	i    uint16
 }
@@ -49,33 +55,33 @@ func (w *world) moves(l []move) []move {
 		}
 	}
 	var committed uint8
-	for e := range w.c.events {
+	for e := range w.c.Events {
 		if w.runs[e].status == 2 {
 			committed |= 1 << e
 		}
 	}
-	for i := range w.c.events {
-		e, r := event(i), &w.runs[i]
+	for i := range w.c.Events {
+		e, r := scene.Event(i), &w.runs[i]
 		switch r.status {
 		case 0:
-			if w.c.events[e].after&^committed == 0 {
+			if w.c.Events[e].After&^committed == 0 {
 				l = append(l, move{kind: moveStart, e: e})
 			}
 		case 1:
 			for m := w.wanted(e); m != 0; m &= m - 1 {
-				y := m.first()
+				y := m.First()
 				if d := w.decide(e, y, w.wantedMode(e, y)); (d.Act == lock.Ask || d.Act == lock.Withdraw || d.Act == lock.Wait && w.unordered(e)) && w.tries(e, y) {
 					l = append(l, move{kind: moveAsk, e: e, y: y})
 				}
 			}
 			switch t := &w.above.tries[e]; {
 			case !w.finished(e):
-			case t.asked != 0 && !t.ended:
+			case (t.open || w.c.Aborts[e]) && !t.ended:
 				l = append(l, move{kind: moveEnd, e: e})
-			case t.votes == t.asked:
+			case !t.open || t.verdict:
 				l = append(l, move{kind: moveCommit, e: e})
 			}
-			if w.c.arb>>e&1 == 1 && r.arb == 0 {
+			if w.c.Arb>>e&1 == 1 && r.arb == 0 && !w.above.tries[e].verdict {
 				l = append(l, move{kind: moveWithdraw, e: e})
 			}
 			if viewFaults.releaseEarly && !r.early && r.done != 0 && !w.finished(e) && allAdmitted(&r.home) {
@@ -83,17 +89,17 @@ func (w *world) moves(l []move) []move {
 			}
 		}
 	}
-	if w.c.crash != 0 {
+	if w.c.Crash != 0 {
 		l = w.crashes(l)
 	}
-	if w.c.stores {
+	if w.c.Stores {
 		l = w.arrivals(l)
 	}
-	for h := range w.c.hosts {
+	for h := range w.c.Hosts {
 		if w.view[h] == w.committed && w.tview[h] == w.parents {
 			continue
 		}
-		for y := nodeActor; y < nodeCount; y++ {
+		for y := scene.NodeActor; y < scene.NodeCount; y++ {
 			if w.view[h][y] != w.committed[y] {
 				l = append(l, move{kind: moveLearn, y: y, h: uint8(h)})
 			}
@@ -103,15 +109,6 @@ func (w *world) moves(l []move) []move {
 		}
 	}
 	return l
-}
-
-func allAdmitted(h *xhome) bool {
-	for v := range h.Visits {
-		if !v.Granted {
-			return false
-		}
-	}
-	return true
 }
 
 // apply makes a move, and the deliveries after it that need not wait. An assertion of the core
@@ -150,12 +147,12 @@ func (w *world) step(m move) {
 		w.touched.write(partAttempt(m.e))
 		r := w.run(m.e)
 		r.status = 1
-		for e := range w.c.events {
+		for e := range w.c.Events {
 			if w.runs[e].status == 2 && w.retired>>e&1 == 0 {
 				r.after |= 1 << e
 			}
 		}
-		r.begin(&w.c.events[m.e])
+		r.begin(&w.c.Events[m.e])
 		w.after(m.e, r.after)
 		w.enter(m.e)
 	case moveDeliver:
@@ -187,6 +184,14 @@ func (w *world) step(m move) {
 		w.prepare(m.e)
 	case moveOrphan:
 		w.orphaned(w.above.parts[m.i].id, m.y)
+	case moveFail:
+		w.failStore(m.h)
+	case moveCut:
+		w.cut(m.h, uint8(m.i))
+	case moveLost:
+		w.loseSession(m.h, uint8(m.i))
+	case moveUp:
+		w.beginSession(m.h, uint8(m.i))
 	case moveEarly:
 		w.run(m.e).early = true
 		w.leave(m.e, false)
@@ -199,11 +204,11 @@ func (w *world) step(m move) {
 }
 
 // ask does what the access of e to y needs: a lazy request, or a withdrawal.
-func (w *world) ask(e event, y node) {
+func (w *world) ask(e scene.Event, y scene.Node) {
 	r := w.run(e)
 	h := w.homeHost(e)
 	m := w.wantedMode(e, y)
-	if w.c.stores {
+	if w.c.Stores {
 		w.need(e, y, m)
 		return
 	}
@@ -216,12 +221,12 @@ func (w *world) ask(e event, y node) {
 	id := r.home.ID()
 	reads, writes := hostView{w, h}.footprint(e, 0)
 	if m == lock.Write {
-		writes |= bit(y)
-	} else if !writes.has(y) {
-		reads |= bit(y)
+		writes |= scene.Bit(y)
+	} else if !writes.Has(y) {
+		reads |= scene.Bit(y)
 	}
 	reads &^= writes
-	if to := w.c.host[d.At]; to != h {
+	if to := w.c.Host[d.At]; to != h {
 		w.send(h, to, message{Kind: lock.MsgAcquire, ID: id, To: d.At, Node: y, Claims: w.claim(reads, writes)})
 		return
 	}
@@ -259,7 +264,18 @@ func (w *world) describe(m move) string {
 		return fmt.Sprintf("host %d learns of %v", m.h, m.y)
 	case moveParcel:
 		g := &w.above.parcels[m.i]
+		if g.kind == toCommit {
+			return fmt.Sprintf("deliver %v (%v) e%d.%d at store %d", g.says, g.yes, g.id.Event, g.id.Attempt, g.store)
+		}
 		return fmt.Sprintf("deliver %v e%d.%d at store %d #%d", g.kind, g.id.Event, g.id.Attempt, g.store, g.number)
+	case moveFail:
+		return fmt.Sprintf("store %d crashes, and starts anew", m.h)
+	case moveCut:
+		return fmt.Sprintf("the session of stores %d and %d ends", m.h, m.i)
+	case moveLost:
+		return fmt.Sprintf("store %d learns that its session with store %d has ended", m.h, m.i)
+	case moveUp:
+		return fmt.Sprintf("store %d is in a session with store %d", m.h, m.i)
 	case moveEnd:
 		return fmt.Sprintf("e%d has ended, and is to be decided", m.e)
 	case moveOrphan:
@@ -270,19 +286,19 @@ func (w *world) describe(m move) string {
 
 // end checks a state in which nothing can happen any more.
 func (w *world) end() {
-	for e := range w.c.events {
+	for e := range w.c.Events {
 		if w.runs[e].status != 2 {
 			s := ""
 			for x := range w.queues {
-				w.queues[x].Waits(func(d lock.WaitEdge[event]) bool {
-					s += fmt.Sprintf("; at %v e%d waits for e%d: %v", node(x), d.Waiter.Event, d.For.Event, d.Why)
+				w.queues[x].Waits(func(d lock.WaitEdge[scene.Event]) bool {
+					s += fmt.Sprintf("; at %v e%d waits for e%d: %v", scene.Node(x), d.Waiter.Event, d.For.Event, d.Why)
 					return true
 				})
 			}
-			for e := range w.c.events {
+			for e := range w.c.Events {
 				for y, o := range w.above.tries[e].follows {
-					if o.Attempt != 0 {
-						s += fmt.Sprintf("; at %d e%d follows e%d", y, e, o.Event)
+					if o.attempt != 0 {
+						s += fmt.Sprintf("; at %d e%d follows e%d", y, e, o.event)
 					}
 				}
 			}
@@ -290,10 +306,15 @@ func (w *world) end() {
 			return
 		}
 	}
-	if n := len(w.above.parts) + len(w.above.parcels); n != 0 {
-		w.fail("%d parts and messages about parts are left", n)
+	for e := range w.runs {
+		if w.c.Stores && w.runs[e].undoAt != [scene.NodeCount]uint8{} {
+			w.fail("what e%d has written is not taken back", e)
+		}
 	}
-	if n := w.net.Len(); n != 0 && w.c.crash == 0 {
+	if what := w.left(); w.c.Stores && what != "" {
+		w.fail("%s are left", what)
+	}
+	if n := w.net.Len(); n != 0 && w.c.Crash == 0 {
 		w.fail("%d enqueues are left, whose turn never comes", n)
 	}
 	for x := range w.queues {
@@ -308,21 +329,12 @@ func (w *world) end() {
 	}
 }
 
-// finding is a violation with the moves that lead to it.
-type finding struct {
-	c     *config
-	moves []move
-	what  string
-
-	allOrders bool // no deliveries are made at once, as in the search that has found it
-	streams   bool // and sessions deliver in order
-}
-
 // search explores one config at a time; it is reused, for its memory.
 type search struct {
 	stack     []*world
 	lists     [][]move
-	seen      stateSet
+	seen      seen.Set
+	names     []uint64        // memory of those of the moves that sleep
 	asleep    [][]sleeper     // at each depth
 	awake     [][]uint64      // at each depth: what alone is to be done, if anything
 	noSleep   bool            // make all moves
@@ -350,8 +362,8 @@ func (s *search) level(d int) *world {
 
 // explore visits all states of c depth first, up to the limit; it reports whether
 // that was all of them, and the first finding.
-func (s *search) explore(c *config) (bool, *finding) {
-	s.seen.reset()
+func (s *search) explore(c *scene.Config) (bool, *finding) {
+	s.seen.Reset()
 	s.states = 0
 	w := s.level(0)
 	w.allOrders, w.brief, w.recall, w.net.InOrder = s.allOrders, s.brief, s.recall, s.streams
@@ -404,7 +416,11 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 				}
 			}
 			var fresh bool
-			fresh, s.awake[d+1] = s.seen.add(n.hash(), s.asleep[d+1], s.awake[d+1])
+			s.names = s.names[:0]
+			for i := range s.asleep[d+1] {
+				s.names = append(s.names, s.asleep[d+1][i].id)
+			}
+			fresh, s.awake[d+1] = s.seen.Add(n.hash(), s.names, s.awake[d+1])
 			known = !fresh
 		}
 		if !s.noSleep {
@@ -425,11 +441,15 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 	return all, nil
 }
 
+// calmMax bounds how many moves a random schedule makes before the first fault.
+const calmMax = 100
+
 // random runs one schedule to its end.
-func (s *search) random(c *config, r *rand.Rand) *finding {
+func (s *search) random(c *scene.Config, r *rand.Rand) *finding {
 	w := s.level(0)
 	w.allOrders, w.brief, w.net.InOrder = true, s.brief, s.streams
 	w.reset(c)
+	defer func() { s.counts.add(&counts{}, &w.counts) }()
 	var path []move
 	// half of the schedules prefer some kinds of moves
 	var weight [moveKinds]int
@@ -439,9 +459,15 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 			weight[k] = 1 + r.IntN(8)
 		}
 	}
+	// One store hears late that one session has ended, and half of the faults happen when much has.
+	deaf, calm := move{kind: moveLost, h: uint8(r.IntN(scene.HostsMax)), i: uint16(r.IntN(scene.HostsMax))}, r.IntN(2)*r.IntN(calmMax)
+	late := func(m move) bool { return m == deaf || len(path) < calm && (m.kind == moveFail || m.kind == moveCut) }
 	for {
 		s.lists[0] = w.moves(s.lists[0])
 		l := s.lists[0]
+		if slices.ContainsFunc(l, func(m move) bool { return !late(m) }) {
+			l = slices.DeleteFunc(l, late)
+		}
 		if len(l) == 0 {
 			if w.bad == "" {
 				w.end()
@@ -468,20 +494,4 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 			return &finding{c: c, moves: path, what: "schedule does not end", allOrders: true}
 		}
 	}
-}
-
-// replay runs the moves of a finding again and returns the transcript.
-func (f *finding) replay() string {
-	var b strings.Builder
-	w := &world{log: func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }}
-	w.allOrders, w.net.InOrder = f.allOrders, f.streams
-	w.reset(f.c)
-	for _, m := range f.moves {
-		w.apply(m)
-	}
-	if w.bad == "" {
-		w.end()
-	}
-	fmt.Fprintf(&b, "=> %s\n", w.bad)
-	return b.String()
 }

@@ -1,10 +1,39 @@
 package locktest
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
+
+// finding is a violation with the moves that lead to it.
+type finding struct {
+	c     *scene.Config
+	moves []move
+	what  string
+
+	allOrders bool // no deliveries are made at once, as in the search that has found it
+	streams   bool // and sessions deliver in order
+}
+
+// replay runs the moves of a finding again and returns the transcript.
+func (f *finding) replay() string {
+	var b strings.Builder
+	w := &world{log: func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }}
+	w.allOrders, w.net.InOrder = f.allOrders, f.streams
+	w.reset(f.c)
+	for _, m := range f.moves {
+		w.apply(m)
+	}
+	if w.bad == "" {
+		w.end()
+	}
+	fmt.Fprintf(&b, "=> %s\n", w.bad)
+	return b.String()
+}
 
 // class reduces what a finding says to what must stay the same while it shrinks.
 func (f *finding) class() string {
@@ -17,85 +46,6 @@ func (f *finding) class() string {
 	}, strings.Join(strings.Fields(s)[:min(2, len(strings.Fields(s)))], " "))
 }
 
-func (c *config) clone() *config {
-	d := *c
-	d.events = slices.Clone(c.events)
-	for e := range d.events {
-		for x, l := range d.events[e].ops {
-			d.events[e].ops[x] = slices.Clone(l)
-		}
-	}
-	return &d
-}
-
-// smaller returns configs that are simpler than c by one thing.
-func (c *config) smaller() (l []*config) {
-	try := func(f func(d *config) bool) {
-		if d := c.clone(); f(d) {
-			l = append(l, d)
-		}
-	}
-	for e := range c.events {
-		if len(c.events) > 1 {
-			try(func(d *config) bool { d.dropEvent(e); return true })
-		}
-		for x := range c.events[e].ops {
-			for i, o := range c.events[e].ops[x] {
-				try(func(d *config) bool {
-					d.events[e].ops[x] = slices.Delete(d.events[e].ops[x], i, i+1)
-					return true
-				})
-				if o.async {
-					try(func(d *config) bool { d.events[e].ops[x][i].async = false; return true })
-				}
-			}
-		}
-		try(func(d *config) bool { ok := d.events[e].full; d.events[e].full = false; return ok })
-		try(func(d *config) bool { ok := d.events[e].after != 0; d.events[e].after = 0; return ok })
-		for x := nodeActor; x < nodeFresh; x++ {
-			try(func(d *config) bool { ok := d.events[e].writes.has(x); d.events[e].writes &^= bit(x); return ok })
-			try(func(d *config) bool { ok := d.lazy[e].has(x); d.lazy[e] &^= bit(x); return ok })
-		}
-	}
-	for x := nodeTop; x < nodeFresh; x++ {
-		try(func(d *config) bool { ok := d.host[x] != 0; d.host[x] = 0; return ok })
-		for y := nodeActor; y < nodeFresh; y++ {
-			try(func(d *config) bool {
-				ok := d.edges[x].has(y)
-				d.edges[x] &^= bit(y)
-				if d.slots[x] == y {
-					d.slots[x] = 0
-				}
-				return ok
-			})
-		}
-	}
-	try(func(d *config) bool {
-		if d.crash == 0 {
-			return false
-		}
-		d.crash = 0
-		return true
-	})
-	try(func(d *config) bool { ok := d.arb != 0; d.arb = 0; return ok })
-	try(func(d *config) bool { ok := d.try; d.try = false; return ok })
-	try(func(d *config) bool { ok := d.light; d.light = false; return ok })
-	try(func(d *config) bool { ok := d.fanout; d.fanout = false; return ok })
-	return l
-}
-
-func (c *config) dropEvent(e int) {
-	c.events = slices.Delete(c.events, e, e+1)
-	cut := func(m uint8) uint8 { return m&(1<<e-1) | m>>(e+1)<<e }
-	c.arb = cut(c.arb)
-	for i := range c.events {
-		c.events[i].after = cut(c.events[i].after)
-	}
-	copy(c.lazy[e:], c.lazy[e+1:])
-	copy(c.home[e:], c.home[e+1:])
-	copy(c.host[int(nodeFresh)+e:], c.host[int(nodeFresh)+e+1:])
-}
-
 // shrink looks for a smaller config with the same kind of finding, and then for a
 // short way to it.
 func (s *search) shrink(f *finding) *finding {
@@ -103,7 +53,7 @@ func (s *search) shrink(f *finding) *finding {
 	s.limit = 20_000
 	for again := true; again; {
 		again = false
-		for _, c := range f.c.smaller() {
+		for _, c := range f.c.Smaller() {
 			all, g := s.explore(c)
 			if r := rand.New(rand.NewPCG(1, 2)); g == nil && !all {
 				for range 50 {
@@ -125,7 +75,7 @@ func (s *search) shrink(f *finding) *finding {
 }
 
 // shortest looks for the finding breadth first.
-func shortest(c *config, class string) *finding {
+func shortest(c *scene.Config, class string) *finding {
 	type step struct {
 		w     *world
 		moves []move

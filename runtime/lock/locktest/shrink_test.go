@@ -1,13 +1,17 @@
 package locktest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+)
 
 // TestShrink plants a bug, and wants it explained in a few moves.
 func TestShrink(t *testing.T) {
 	viewFaults.releaseEarly = true
 	defer func() { viewFaults.releaseEarly = false }()
 	s := &search{limit: 5000}
-	_, f := s.explore(seeded(allGraphs(), 11, genOptions{still: true}))
+	_, f := s.explore(scene.Seeded(scene.Graphs(), 11, scene.Options{Still: true}))
 	if f == nil {
 		t.Fatal("the planted bug was not found")
 	}

@@ -1,5 +1,7 @@
 package locktest
 
+import "github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+
 // Two moves that touch different parts of the world lead to the same state in either order. When the
 // search has taken one of them and then takes the other, the first sleeps in what follows, as long
 // as nothing happens that it depends on (Godefroid, "Using partial orders to improve automatic
@@ -9,18 +11,20 @@ package locktest
 // scope is a set of parts of a world.
 type scope uint64
 
-func partQueue(x node) scope          { return 1 << x }
-func partActor(x node) scope          { return 1 << (12 + x) } // fields, and the events that have touched them
-func partRun(e event) scope           { return 1 << (24 + e) } // and the order of e
-func partAttempt(e event) scope       { return 1 << (28 + e) } // status and attempt, as nodes look at them
-func partKnow(h uint8, e event) scope { return 1 << (32 + 4*scope(h) + scope(e)) }
-func partView(h uint8) scope          { return 1 << (44 + h) }
-func partSession(h uint8) scope       { return 1 << (48 + h) } // of host h with the others
+func partQueue(x scene.Node) scope          { return 1 << x }
+func partActor(x scene.Node) scope          { return 1 << (12 + x) } // fields, and the events that have touched them
+func partRun(e scene.Event) scope           { return 1 << (24 + e) } // and the order of e
+func partAttempt(e scene.Event) scope       { return 1 << (28 + e) } // status and attempt, as nodes look at them
+func partKnow(h uint8, e scene.Event) scope { return 1 << (32 + 4*scope(h) + scope(e)) }
+func partView(h uint8) scope                { return 1 << (44 + h) }
+func partTurns(h uint8) scope               { return partTurn << h }
+func partSession(h uint8) scope             { return 1 << (48 + h) } // of host h with the others
 const (
 	partGlobal   scope = 1 << 47 // what is committed
 	partActors   scope = 0xfff << 12
 	partSessions scope = 7 << 48
 	partTop      scope = 1 << 51 // what store 0 has ordered
+	partTurn     scope = 1 << 52 // what store 0 has sent to a store, of three
 )
 
 // touched is what a move has read and written.
@@ -32,19 +36,24 @@ func (t *touched) write(p scope) { t.writes |= p }
 // settle adds what events have read because their inputs have changed: each event reads
 // its inputs again when one of them changes, and may find nothing to do.
 func (w *world) settle() {
-	for e := range event(len(w.c.events)) {
+	for e := range scene.Event(len(w.c.Events)) {
 		r := &w.runs[e]
 		if r.status != 1 {
 			continue
 		}
 		in := partRun(e) | partView(w.homeHost(e))
-		if w.c.events[e].move != 0 {
+		if w.c.Events[e].Move != 0 {
 			in |= partGlobal
 		}
-		if w.c.crash != 0 {
+		if w.c.Crash != 0 || w.c.Faulty() {
 			in |= partSessions
 		}
-		(r.started &^ r.done).each(func(x node) { in |= partActor(x) })
+		if w.c.Stores {
+			for h := range uint8(w.c.Hosts) {
+				in |= partKnow(h, e)
+			}
+		}
+		(r.started &^ r.done).Each(func(x scene.Node) { in |= partActor(x) })
 		if r.reach != 0 {
 			in |= partActors
 		}
@@ -68,7 +77,7 @@ func (a *sleeper) independent(b *sleeper) bool {
 func (w *world) name(m move) uint64 {
 	switch m.kind {
 	case moveDeliver:
-		return w.net.At(int(m.i)).sum
+		return w.net.At(int(m.i)).Sum
 	case moveParcel:
 		return w.above.parcels[m.i].sum()
 	case moveOrphan:
@@ -84,90 +93,4 @@ func asleep(l []sleeper, id uint64) bool {
 		}
 	}
 	return false
-}
-
-// stateSet holds the hashes of the states seen, each with the moves that slept when it
-// was seen. Memory is kept from one search to the next, but only as much is cleared as was used.
-type stateSet struct {
-	table []stateEntry
-	count int
-	slept []uint64 // lists, each behind its length; list 0 is empty
-}
-
-type stateEntry struct {
-	hash  uint64 // not 0
-	slept uint32
-}
-
-const stateSetFirst = 1 << 10
-
-func (s *stateSet) reset() {
-	if s.table == nil {
-		s.table = make([]stateEntry, stateSetFirst)
-	}
-	s.table, s.count = s.table[:stateSetFirst], 0
-	clear(s.table)
-	s.slept = append(s.slept[:0], 0)
-}
-
-// add adds state h, in which the moves of sleep do sleep, and reports whether it is new. If
-// it is not, wake are the moves that have always slept there, but do not sleep now.
-func (s *stateSet) add(h uint64, sleep []sleeper, wake []uint64) (fresh bool, _ []uint64) {
-	h |= 1
-	if s.count*2 >= len(s.table) {
-		s.grow()
-	}
-	p := s.find(h)
-	if p.hash == 0 {
-		*p = stateEntry{hash: h}
-		if len(sleep) > 0 {
-			p.slept = uint32(len(s.slept))
-			s.slept = append(s.slept, uint64(len(sleep)))
-			for i := range sleep {
-				s.slept = append(s.slept, sleep[i].id)
-			}
-		}
-		s.count++
-		return true, wake
-	}
-	n := s.slept[p.slept]
-	list := s.slept[p.slept+1:][:n]
-	kept := list[:0]
-	for _, id := range list {
-		if asleep(sleep, id) {
-			kept = append(kept, id)
-		} else {
-			wake = append(wake, id)
-		}
-	}
-	if n > 0 {
-		s.slept[p.slept] = uint64(len(kept))
-	}
-	return false, wake
-}
-
-func (s *stateSet) grow() {
-	old := append([]stateEntry(nil), s.table...)
-	if n := 2 * len(old); n <= cap(s.table) {
-		s.table = s.table[:n]
-		clear(s.table)
-	} else {
-		s.table = make([]stateEntry, n)
-	}
-	for _, o := range old {
-		if o.hash != 0 {
-			*s.find(o.hash) = o
-		}
-	}
-}
-
-func (s *stateSet) find(h uint64) *stateEntry {
-	i := h >> 1
-	for {
-		p := &s.table[i&uint64(len(s.table)-1)]
-		if p.hash == 0 || p.hash == h {
-			return p
-		}
-		i++
-	}
 }

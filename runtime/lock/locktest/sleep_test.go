@@ -1,21 +1,28 @@
 package locktest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+)
 
 // TestSleepingMovesAreNotMissed makes all moves, and then only those that do not sleep: both
 // searches must meet the same states.
 func TestSleepingMovesAreNotMissed(t *testing.T) {
-	graphs := allGraphs()
+	graphs := scene.Graphs()
 	var all, some, states, compared int
 	seeds := uint64(400)
 	if raceDetector || testing.Short() {
 		seeds = 40
 	}
 	for seed := range seeds {
-		o := genOptions{moves: seed%3 == 0, crash: seed%4 == 0, create: seed%5 == 0}
-		c := seeded(graphs, seed, o)
-		if seed%3 == 1 {
-			c = overStores(graphs, seed)
+		o := scene.Options{Moves: seed%3 == 0, Crash: seed%4 == 0, Create: seed%5 == 0}
+		c := scene.Seeded(graphs, seed, o)
+		switch seed % 6 {
+		case 1:
+			c = scene.OverStores(graphs, seed)
+		case 4:
+			c = scene.FaultyStores(graphs, seed)
 		}
 		a, b := &search{limit: 3000, noSleep: true}, &search{limit: 3000}
 		full, f := a.explore(c)

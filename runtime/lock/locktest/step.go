@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // This file is the explorer's driver: it executes effects as the package comment asks,
@@ -21,22 +22,22 @@ func (w *world) trace(format string, args ...any) {
 	}
 }
 
-func (w *world) at(x node) hostView { return hostView{w, w.c.host[x]} }
+func (w *world) at(x scene.Node) hostView { return hostView{w, w.c.Host[x]} }
 
 // homeHost returns the host of an event's home.
-func (w *world) homeHost(e event) uint8 {
-	p := &w.c.events[e]
+func (w *world) homeHost(e scene.Event) uint8 {
+	p := &w.c.Events[e]
 	switch {
-	case w.c.crash != 0 || w.c.stores:
-		return w.c.home[e]
-	case p.move != 0:
-		return w.c.host[p.move]
+	case w.c.Crash != 0 || w.c.Stores:
+		return w.c.Home[e]
+	case p.Move != 0:
+		return w.c.Host[p.Move]
 	}
-	return w.c.host[p.target]
+	return w.c.Host[p.Target]
 }
 
 // learn merges what host h is told of the footprint of an attempt into what it knows.
-func (w *world) learn(h uint8, id xid, reads, writes mask) {
+func (w *world) learn(h uint8, id xid, reads, writes scene.Mask) {
 	e, attempt := id.Event, uint8(id.Attempt)
 	k := &w.know[h][e]
 	w.touched.read(partKnow(h, e))
@@ -58,11 +59,11 @@ func (w *world) learn(h uint8, id xid, reads, writes mask) {
 }
 
 // claim returns a footprint as a message carries it, until the next is made.
-func (w *world) claim(reads, writes mask) []lock.Claim[node] {
+func (w *world) claim(reads, writes scene.Mask) []lock.Claim[scene.Node] {
 	w.claims = w.claims[:0]
 	for m := reads | writes; m != 0; m &= m - 1 {
-		c := lock.Claim[node]{Node: m.first(), Mode: lock.Read}
-		if writes.has(c.Node) {
+		c := lock.Claim[scene.Node]{Node: m.First(), Mode: lock.Read}
+		if writes.Has(c.Node) {
 			c.Mode = lock.Write
 		}
 		w.claims = append(w.claims, c)
@@ -71,12 +72,12 @@ func (w *world) claim(reads, writes mask) []lock.Claim[node] {
 }
 
 // claimed is the footprint that a message carries.
-func claimed(claims []lock.Claim[node]) (reads, writes mask) {
+func claimed(claims []lock.Claim[scene.Node]) (reads, writes scene.Mask) {
 	for _, c := range claims {
 		if c.Mode == lock.Write {
-			writes |= bit(c.Node)
+			writes |= scene.Bit(c.Node)
 		} else {
-			reads |= bit(c.Node)
+			reads |= scene.Bit(c.Node)
 		}
 	}
 	return reads, writes
@@ -84,8 +85,8 @@ func claimed(claims []lock.Claim[node]) (reads, writes mask) {
 
 // process executes the effects of a step at x from start on: enqueues first, under x's
 // latch, then the rest.
-func (w *world) process(x node, start int) {
-	h := w.c.host[x]
+func (w *world) process(x scene.Node, start int) {
+	h := w.c.Host[x]
 	end := len(w.out)
 	for i := start; i < end; i++ {
 		f := w.out[i]
@@ -100,7 +101,7 @@ func (w *world) process(x node, start int) {
 		switch f := w.out[i]; f.Kind {
 		case lock.Release:
 			m := lock.MessageOf(w.out[i:], nil)
-			if to := w.c.host[f.To]; to != h {
+			if to := w.c.Host[f.To]; to != h {
 				w.send(h, to, m)
 			} else {
 				w.release(&m, f.Ref)
@@ -112,18 +113,18 @@ func (w *world) process(x node, start int) {
 }
 
 // sendEnqueue executes the Enqueue in w.out[i], of node x.
-func (w *world) sendEnqueue(x node, h uint8, i int) {
+func (w *world) sendEnqueue(x scene.Node, h uint8, i int) {
 	f := w.out[i]
 	c := f.To
-	to := w.c.host[c]
+	to := w.c.Host[c]
 	w.touched.read(partSession(h) | partSession(to))
 	if !w.net.Noticed(lock.Host(h), lock.Host(to)) {
 		return
 	}
 	w.queue(c)
 	w.orders[c] = append(w.orders[c], order{id: f.ID, from: x})
-	reads, writes := mask(0), mask(0)
-	if !w.c.stores {
+	reads, writes := scene.Mask(0), scene.Mask(0)
+	if !w.c.Stores {
 		reads, writes = hostView{w, h}.footprint(f.ID.Event, 0)
 	}
 	if to != h {
@@ -132,12 +133,12 @@ func (w *world) sendEnqueue(x node, h uint8, i int) {
 		w.send(h, to, m)
 		return
 	}
-	if !w.c.stores {
+	if !w.c.Stores {
 		w.learn(h, f.ID, reads, writes)
 	}
 	n := len(w.out)
 	var ref lock.Ref
-	ref, w.out = w.queue(c).Enqueue(w.at(c), lock.Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
+	ref, w.out = w.queue(c).Enqueue(w.at(c), lock.Sent[scene.Node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
 	w.process(c, n)
 	if ref.Valid() {
 		w.queue(x).Bind(f.Ref, f.Edge, ref)
@@ -157,10 +158,11 @@ func (w *world) sendHome(h uint8, i int) {
 		w.checkOrder(f)
 	}
 	w.touched.read(partAttempt(e))
-	if r := &w.runs[e]; !n.m.Orphan && (r.status != 1 || r.home.ID() != f.ID) {
+	part := w.c.Stores && h != w.homeHost(e) && f.Kind != lock.Admitted // which knows nothing of the attempt's end
+	if r := &w.runs[e]; !part && !n.m.Orphan && (r.status != 1 || r.home.ID() != f.ID) {
 		return // it would be dropped there
 	}
-	if to := w.homeHost(e); to != h && !w.c.stores {
+	if to := w.homeHost(e); to != h && !w.c.Stores {
 		w.send(h, to, n.m)
 		return
 	}
@@ -206,7 +208,7 @@ func (w *world) release(m *message, ref lock.Ref) {
 			w.undo(w.run(e), x)
 		}
 	} else {
-		w.carry(w.c.host[x], e)
+		w.carry(w.c.Host[x], e)
 	}
 	kept := w.orders[x][:0]
 	for _, o := range w.orders[x] {
@@ -217,7 +219,7 @@ func (w *world) release(m *message, ref lock.Ref) {
 	w.orders[x] = kept
 	q, v := w.queue(x), w.at(x)
 	start := len(w.out)
-	if w.c.events[e].move == x {
+	if w.c.Events[e].Move == x {
 		if i := q.Find(m.ID, m.From); i.Valid() && q.Entry(i).Held {
 			w.decided = x
 			w.out = q.Moved(v, w.out)
@@ -233,18 +235,18 @@ func (w *world) release(m *message, ref lock.Ref) {
 }
 
 // carry tells a host what the committed event e has changed.
-func (w *world) carry(h uint8, e event) {
-	p := &w.c.events[e]
+func (w *world) carry(h uint8, e scene.Event) {
+	p := &w.c.Events[e]
 	edges, paths := w.view[h], w.tview[h]
-	if p.move != 0 {
+	if p.Move != 0 {
 		w.touched.read(partGlobal)
-		w.tview[h][p.move] = w.parents[p.move]
+		w.tview[h][p.Move] = w.parents[p.Move]
 	}
-	for x := range p.ops {
-		if p.owns(node(x)) {
+	for x := range p.Ops {
+		if p.Owns(scene.Node(x)) {
 			w.touched.read(partGlobal)
 			w.view[h][x] = w.committed[x]
-			if f := nodeFresh + node(e); w.parents[f] != 0 {
+			if f := scene.NodeFresh + scene.Node(e); w.parents[f] != 0 {
 				w.view[h][f], w.tview[h][f] = w.committed[f], w.parents[f]
 			}
 		}
@@ -274,8 +276,8 @@ func (w *world) deliver(g *letter) {
 }
 
 // enter sends the current attempt of e to its sequencer, as its home sees it.
-func (w *world) enter(e event) {
-	if w.c.stores {
+func (w *world) enter(e scene.Event) {
+	if w.c.Stores {
 		w.enterAbove(e)
 		return
 	}
@@ -285,35 +287,37 @@ func (w *world) enter(e event) {
 	k := known{attempt: uint8(id.Attempt)}
 	for _, c := range r.home.Claims() {
 		if c.Mode == lock.Write {
-			k.writes |= bit(c.Node)
+			k.writes |= scene.Bit(c.Node)
 		} else {
-			k.reads |= bit(c.Node)
+			k.reads |= scene.Bit(c.Node)
 		}
 	}
 	w.know[h][e] = k
 	w.touched.write(partKnow(h, e))
 	w.touched.read(partSession(h))
-	r.epochs = w.net.noticed[h]
+	for o := range r.epochs {
+		r.epochs[o] = w.net.Known(lock.Host(h), lock.Host(o))
+	}
 	v := hostView{w, h}
 	reads, writes := v.footprint(e, 0)
-	f := reads | writes | v.ends(&w.c.events[e])
+	f := reads | writes | v.ends(&w.c.Events[e])
 	if r.high != 0 {
-		f |= bit(r.high)
+		f |= scene.Bit(r.high)
 	}
 	z := v.nearest(f)
 	r.entered = z
 	w.learn(h, id, reads, writes)
-	if w.c.fanout && virtualNodes.has(z) {
+	if w.c.Fanout && scene.VirtualNodes.Has(z) {
 		w.fanout(e, z)
 		return
 	}
-	if to := w.c.host[z]; to != h {
+	if to := w.c.Host[z]; to != h {
 		r.home.Enter(z, lock.Ref{})
 		r.made[z] = made{is: true}
 		w.send(h, to, message{Kind: lock.MsgEnter, ID: id, To: z, Claims: w.claim(reads, writes)})
 		return
 	}
-	if w.c.try && w.tryEnter(e, z) {
+	if w.c.Try && w.tryEnter(e, z) {
 		return
 	}
 	start := len(w.out)
@@ -325,7 +329,7 @@ func (w *world) enter(e event) {
 }
 
 // tryEnter is the fast path of a driver in one process: narrow, and hold with the children.
-func (w *world) tryEnter(e event, z node) bool {
+func (w *world) tryEnter(e scene.Event, z scene.Node) bool {
 	v, r, q := w.at(z), w.run(e), w.queue(z)
 	id := r.home.ID()
 	t := v.Footprint(z, id)
@@ -335,14 +339,14 @@ func (w *world) tryEnter(e event, z node) bool {
 	if !open(q, t.Mode, t.Below) {
 		return false // else the fields are still, in this step, as if they were held
 	}
-	var x lock.Expansion[node]
+	var x lock.Expansion[scene.Node]
 	if t.Below {
 		x = v.Expand(z, id, t.Mode, nil)
 		if x.Lazy || x.Outside {
 			return false
 		}
 		for _, c := range x.Children {
-			if w.c.host[c] != v.h {
+			if w.c.Host[c] != v.h {
 				return false
 			}
 		}
@@ -365,7 +369,7 @@ func (w *world) tryEnter(e event, z node) bool {
 func open(q *xqueue, m lock.Mode, below bool) bool {
 	_, waiting := q.Len()
 	free := waiting == 0
-	q.Holders(func(h lock.Holder[event]) bool {
+	q.Holders(func(h lock.Holder[scene.Event]) bool {
 		free = free && !m.Conflicts(h.Mode) && !(below && h.Lazy)
 		return free
 	})
@@ -374,11 +378,11 @@ func open(q *xqueue, m lock.Mode, below bool) bool {
 
 // enqueueLocal enqueues on child c on behalf of parent, or of the home if parent's
 // entry is none.
-func (w *world) enqueueLocal(e event, parent, c node, entry lock.Ref, i int32) {
+func (w *world) enqueueLocal(e scene.Event, parent, c scene.Node, entry lock.Ref, i int32) {
 	r := w.run(e)
 	start := len(w.out)
 	w.orders[c] = append(w.orders[c], order{id: r.home.ID(), from: parent})
-	ref, out := w.queue(c).Enqueue(w.at(c), lock.Sent[node]{From: parent}, r.home.ID(), w.out)
+	ref, out := w.queue(c).Enqueue(w.at(c), lock.Sent[scene.Node]{From: parent}, r.home.ID(), w.out)
 	w.out = out
 	if entry.Valid() {
 		w.queue(parent).Bind(entry, i, ref)
@@ -390,14 +394,29 @@ func (w *world) enqueueLocal(e event, parent, c node, entry lock.Ref, i int32) {
 }
 
 // fanout passes virtual node z without a queue.
-func (w *world) fanout(e event, z node) {
+func (w *world) fanout(e scene.Event, z scene.Node) {
 	v := hostView{w, w.homeHost(e)}
 	x := v.Expand(z, w.runs[e].home.ID(), lock.None, nil)
 	for _, c := range x.Children {
-		if virtualNodes.has(c) {
+		if scene.VirtualNodes.Has(c) {
 			w.fanout(e, c)
 			continue
 		}
 		w.enqueueLocal(e, z, c, lock.Ref{}, 0)
 	}
+}
+
+// deafen drops the messages to the home of e, which has ended an attempt: it would
+// drop them itself, whenever they come, so their order of arrival is nothing to explore.
+func (w *world) deafen(e scene.Event) {
+	w.net.Drop(func(g *letter) bool { return g.Kind.ToHome() && g.ID.Event == e && !g.Orphan })
+}
+
+func allAdmitted(h *xhome) bool {
+	for v := range h.Visits {
+		if !v.Granted {
+			return false
+		}
+	}
+	return true
 }

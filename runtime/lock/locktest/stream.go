@@ -1,6 +1,10 @@
 package locktest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
+)
 
 const streamStates = 4_000 // per configuration
 
@@ -9,7 +13,7 @@ const streamStates = 4_000 // per configuration
 // put one aside. Any order, which the core allows for, is what [Explore] goes through.
 func ExploreStreams(t *testing.T) {
 	t.Helper()
-	graphs := allGraphs()
+	graphs := scene.Graphs()
 	seeds := uint64(6 * len(graphs))
 	if raceDetector || testing.Short() {
 		seeds = uint64(len(graphs))
@@ -17,8 +21,8 @@ func ExploreStreams(t *testing.T) {
 	var sum tally
 	s := &search{limit: streamStates, noSleep: true, allOrders: true, streams: true}
 	for seed := range seeds {
-		o := genOptions{hosts: 2 + int(seed/2%2), crash: seed%2 == 0, moves: seed%3 == 0}
-		if _, f := s.run(seeded(graphs, 30_000+seed, o), seed, &sum); f != nil {
+		o := scene.Options{Hosts: 2 + int(seed/2%2), Crash: seed%2 == 0, Moves: seed%3 == 0}
+		if _, f := s.run(scene.Seeded(graphs, 30_000+seed, o), seed, &sum); f != nil {
 			t.Fatalf("%v%s", f.c, f.replay())
 		}
 	}
@@ -29,7 +33,7 @@ func ExploreStreams(t *testing.T) {
 func (w *world) checkTurns() {
 	for x := range w.queues {
 		if _, early, _ := w.queues[x].Count(); early > 0 {
-			w.fail("%d enqueues have come to %v before their turn, by streams", early, node(x))
+			w.fail("%d enqueues have come to %v before their turn, by streams", early, scene.Node(x))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts")
@@ -29,7 +30,7 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() { nodeNames = [nodeCount]string{} }()
+			defer func() { scene.NodeNames = [scene.NodeCount]string{} }()
 			p := newPlayer(t)
 			got := p.play(string(data))
 			if p.w.bad != "" {
@@ -61,7 +62,7 @@ func transcripts(t *testing.T) []string {
 // TestTranscriptsInAnyOrder explores every order in which the scenarios could have gone, with
 // each choice of nodes that are lazy.
 func TestTranscriptsInAnyOrder(t *testing.T) {
-	defer func() { nodeNames = [nodeCount]string{} }()
+	defer func() { scene.NodeNames = [scene.NodeCount]string{} }()
 	s := &search{limit: 1_000_000}
 	for _, f := range transcripts(t) {
 		data, err := os.ReadFile(f)
@@ -72,10 +73,10 @@ func TestTranscriptsInAnyOrder(t *testing.T) {
 		p.declare(string(data))
 		states := 0
 		for lazy := range 8 {
-			for e := range p.c.events {
-				p.c.lazy[e] = 0
+			for e := range p.c.Events {
+				p.c.Lazy[e] = 0
 				if lazy>>min(e, 2)&1 == 1 {
-					p.c.lazy[e] = p.c.actors
+					p.c.Lazy[e] = p.c.Actors
 				}
 			}
 			all, found := s.explore(p.c)
@@ -107,15 +108,15 @@ func (p *player) declare(text string) {
 // player runs a transcript.
 type player struct {
 	t       *testing.T
-	c       *config
+	c       *scene.Config
 	w       *world
 	answer  strings.Builder
 	started bool
 }
 
 func newPlayer(t *testing.T) *player {
-	p := &player{t: t, c: &config{hosts: 1, name: t.Name()}}
-	nodeNames = [nodeCount]string{nodeTop: "top"}
+	p := &player{t: t, c: &scene.Config{Hosts: 1, Name: t.Name()}}
+	scene.NodeNames = [scene.NodeCount]string{scene.NodeTop: "top"}
 	// Each message is a step of its own, also one that the search would deliver at once.
 	p.w = &world{allOrders: true, log: func(format string, args ...any) { fmt.Fprintf(&p.answer, format+"\n", args...) }}
 	return p
@@ -157,12 +158,12 @@ func (p *player) play(text string) string {
 	return out.String()
 }
 
-func (p *player) node(name string) node {
-	i := slices.Index(nodeNames[:], name)
+func (p *player) node(name string) scene.Node {
+	i := slices.Index(scene.NodeNames[:], name)
 	if i < 0 {
 		p.t.Fatalf("no actor %q", name)
 	}
-	return node(i)
+	return scene.Node(i)
 }
 
 // clauses splits "k a b k2 c" at the given keywords.
@@ -183,14 +184,14 @@ func clauses(f []string, keys ...string) map[string][]string {
 func (p *player) actor(f []string) {
 	// actors are declared before they are owned, so from the leaves upwards or not
 	m := clauses(f, "below", "owns", "slot", "host")
-	declare := func(name string) node {
-		if i := slices.Index(nodeNames[:], name); i >= 0 {
-			return node(i)
+	declare := func(name string) scene.Node {
+		if i := slices.Index(scene.NodeNames[:], name); i >= 0 {
+			return scene.Node(i)
 		}
-		for x := nodeActor; x < nodeCount; x++ {
-			if nodeNames[x] == "" {
-				nodeNames[x] = name
-				p.c.actors |= bit(x)
+		for x := scene.NodeActor; x < scene.NodeCount; x++ {
+			if scene.NodeNames[x] == "" {
+				scene.NodeNames[x] = name
+				p.c.Actors |= scene.Bit(x)
 				return x
 			}
 		}
@@ -198,46 +199,46 @@ func (p *player) actor(f []string) {
 		return 0
 	}
 	x := declare(m[""][0])
-	p.c.parents[x] = declare(m["below"][0])
+	p.c.Parents[x] = declare(m["below"][0])
 	for _, c := range m["owns"] {
-		p.c.edges[x] |= bit(declare(c))
+		p.c.Edges[x] |= scene.Bit(declare(c))
 	}
 	for _, c := range m["slot"] {
-		p.c.slots[x] = declare(c)
+		p.c.Slots[x] = declare(c)
 	}
 	for _, h := range m["host"] {
-		p.c.host[x] = h[0] - '0'
-		p.c.hosts = max(p.c.hosts, int(p.c.host[x])+1)
+		p.c.Host[x] = h[0] - '0'
+		p.c.Hosts = max(p.c.Hosts, int(p.c.Host[x])+1)
 	}
 }
 
 func (p *player) event(f []string) {
 	m := clauses(f, "at", "writes", "lazy", "does")
-	var e program
-	e.target = p.node(m["at"][0])
+	var e scene.Program
+	e.Target = p.node(m["at"][0])
 	for _, y := range m["writes"] {
-		e.writes |= bit(p.node(y))
+		e.Writes |= scene.Bit(p.node(y))
 	}
 	for _, y := range m["lazy"] {
-		p.c.lazy[len(p.c.events)] |= bit(p.node(y))
+		p.c.Lazy[len(p.c.Events)] |= scene.Bit(p.node(y))
 	}
 	for _, s := range m["does"] {
 		at, rest, _ := strings.Cut(s, ".")
 		what, to, _ := strings.Cut(strings.TrimSuffix(rest, ")"), "(")
-		o := op{}
-		what, o.async = strings.TrimPrefix(what, "async-"), strings.HasPrefix(what, "async-")
+		o := scene.Op{}
+		what, o.Async = strings.TrimPrefix(what, "async-"), strings.HasPrefix(what, "async-")
 		k := slices.Index([]string{"call", "callArg", "callSlot", "setSlot", "add", "remove"}, what)
 		if k < 0 {
 			p.t.Fatalf("unknown step %q", s)
 		}
-		o.kind = opKind(k)
+		o.Kind = scene.OpKind(k)
 		if to != "" {
-			o.to = p.node(to)
+			o.To = p.node(to)
 		}
 		x := p.node(at)
-		e.ops[x] = append(e.ops[x], o)
+		e.Ops[x] = append(e.Ops[x], o)
 	}
-	p.c.events = append(p.c.events, e)
+	p.c.Events = append(p.c.Events, e)
 }
 
 // command makes the one move that f describes.
@@ -280,8 +281,8 @@ func (p *player) queues() {
 		if h, n := q.Len(); h+n == 0 {
 			continue
 		}
-		fmt.Fprintf(&p.answer, "    %v:", node(x))
-		q.Holders(func(h lock.Holder[event]) bool {
+		fmt.Fprintf(&p.answer, "    %v:", scene.Node(x))
+		q.Holders(func(h lock.Holder[scene.Event]) bool {
 			s := "settled"
 			if h.Lazy {
 				s = "lazy"
@@ -289,7 +290,7 @@ func (p *player) queues() {
 			fmt.Fprintf(&p.answer, " e%d.%d holds %v %s;", h.ID.Event, h.ID.Attempt, h.Mode, s)
 			return true
 		})
-		q.Waits(func(d lock.WaitEdge[event]) bool {
+		q.Waits(func(d lock.WaitEdge[scene.Event]) bool {
 			fmt.Fprintf(&p.answer, " e%d.%d waits for e%d: %v;", d.Waiter.Event, d.Waiter.Attempt, d.For.Event, d.Why)
 			return true
 		})

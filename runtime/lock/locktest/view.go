@@ -1,104 +1,9 @@
 package locktest
 
-import "github.com/aeon-lang/aeon/runtime/lock"
-
-// opKind is a step of a method.
-type opKind uint8
-
-const (
-	opCall    opKind = iota // call child `to`, if it is owned
-	opCallArg               // call argument `to`
-	opSlot                  // call the child that the slot names: this.field[k]
-	opSet                   // slot = to, if it is owned; no change of ownership
-	opAdd                   // own `to` (RULE-8)
-	opRemove                // disown `to` (RULE-9)
-	opCreate                // new child, then call it
+import (
+	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
-
-type op struct {
-	kind  opKind
-	to    node
-	async bool
-}
-
-// program is what an event does: at each actor it calls, a list of steps.
-type program struct {
-	target node
-	writes mask // actors written; the others are read
-	full   bool // footprint: all that is reachable, instead of the paths
-	ops    [nodeCount][]op
-	after  uint8 // starts after these events have committed
-	move   node  // if set, the event moves this node in T, below `below`
-	below  node
-	derived
-}
-
-// sets reports whether the method at x may change its slot or what it owns: then
-// paths through them are not narrowed.
-func (p *program) sets(x node) bool {
-	for _, o := range p.ops[x] {
-		if o.kind == opSet || o.kind == opAdd || o.kind == opRemove {
-			return true
-		}
-	}
-	return false
-}
-
-// owns reports whether the method at x may change what x owns.
-func (p *program) owns(x node) bool {
-	for _, o := range p.ops[x] {
-		if o.kind == opAdd || o.kind == opRemove || o.kind == opCreate {
-			return true
-		}
-	}
-	return false
-}
-
-// config is the start of an exploration.
-type config struct {
-	name    string
-	hosts   int
-	host    [nodeCount]uint8
-	actors  mask
-	edges   [nodeCount]mask
-	slots   [nodeCount]node
-	parents [nodeCount]node
-	events  []program
-	lazy    [eventsMax]mask  // nodes where the view does not expand
-	crash   uint8            // host + 1 of the host that crashes once, at any time; no home is there
-	home    [eventsMax]uint8 // host of each event's home, if a host crashes, or events are over stores; else the target's
-	arb     uint8            // events that are withdrawn once, at any time
-	try     bool             // use the fast paths
-	light   bool             // moves hold the path down to the node lazily, without a mode, and not the new parent (one host)
-	fanout  bool             // homes pass virtual nodes themselves (one host)
-	next    [eventsMax]uint8 // event + 1 that is the next step of the chain, on the same target
-	far
-
-	calm  bool // derived: it is still
-	moved mask // derived: nodes that events move in T
-}
-
-// still reports whether neither ownership nor T changes and no event withdraws: then
-// nothing may ever be withdrawn or bounced.
-func (c *config) still() bool {
-	if c.stores || c.arb != 0 || c.crash != 0 || c.next != [eventsMax]uint8{} {
-		return false
-	}
-	for i := range c.events {
-		p := &c.events[i]
-		if p.move != 0 {
-			return false
-		}
-		for _, ops := range p.ops {
-			for _, o := range ops {
-				if o.kind == opAdd || o.kind == opRemove || o.kind == opCreate {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
 
 // viewFaults are bugs planted in the driver's side of the explorer.
 var viewFaults struct {
@@ -121,6 +26,17 @@ var viewFaults struct {
 	unorderedWaits bool
 	twoSteps       bool // a store performs its part of an attempt in two steps
 	anyOrder       bool // store 1 takes its parts as they come
+
+	releasePrepared bool // what is prepared is released before the decision
+	countVotes      bool // a vote counts though the attempt has taken locks since
+	countGrants     bool // or though queues have granted it locks since
+	outlive         bool // attempts outlive the session with a store
+	halfPass        bool // and the loss of what store 0 has sent
+	stale           bool // a home answers nothing about attempts that are over
+	keepNumbers     bool // store 0 goes on with the numbers of a session that is over
+	unrefused       bool // a part that a queue has refused does not tell its home
+	forgetDoubt     bool // a store that starts anew does not hold what is prepared
+	restoreLate     bool // or only when it has a session
 }
 
 // hostView is the View of one host.
@@ -129,8 +45,8 @@ type hostView struct {
 	h uint8
 }
 
-func (v hostView) ancestor(u, x node) bool {
-	for range nodeCount { // stale pieces of T may form a loop
+func (v hostView) ancestor(u, x scene.Node) bool {
+	for range scene.NodeCount { // stale pieces of T may form a loop
 		if x == u {
 			return true
 		}
@@ -143,12 +59,12 @@ func (v hostView) ancestor(u, x node) bool {
 }
 
 // nearest returns the nearest common T-ancestor of the nodes of m.
-func (v hostView) nearest(m mask) node {
+func (v hostView) nearest(m scene.Mask) scene.Node {
 	v.w.touched.read(partView(v.h))
-	z := m.first()
-	for range nodeCount {
+	z := m.First()
+	for range scene.NodeCount {
 		ok := true
-		m.each(func(x node) { ok = ok && v.ancestor(z, x) })
+		m.Each(func(x scene.Node) { ok = ok && v.ancestor(z, x) })
 		if ok {
 			return z
 		}
@@ -157,179 +73,179 @@ func (v hostView) nearest(m mask) node {
 			break
 		}
 	}
-	return nodeTop
+	return scene.NodeTop
 }
 
 // path returns the actors on the T-path from z to x.
-func (v hostView) path(z, x node) (m mask) {
-	for range nodeCount {
+func (v hostView) path(z, x scene.Node) (m scene.Mask) {
+	for range scene.NodeCount {
 		if x == 0 {
 			break
 		}
-		m |= bit(x)
+		m |= scene.Bit(x)
 		if x == z {
 			break
 		}
 		x = v.w.tview[v.h][x]
 	}
-	return m &^ virtualNodes
+	return m &^ scene.VirtualNodes
 }
 
 // footprint evaluates the event's footprint with what this host knows; held is the actor,
 // if any, that the event holds and whose slot may be read.
-func (v hostView) footprint(e event, held node) (reads, writes mask) {
-	w, p := v.w, &v.w.c.events[e]
+func (v hostView) footprint(e scene.Event, held scene.Node) (reads, writes scene.Mask) {
+	w, p := v.w, &v.w.c.Events[e]
 	w.touched.read(partView(v.h) | partKnow(v.h, e))
 	k := &w.know[v.h][e]
-	if p.move != 0 {
-		if w.c.light {
-			return k.reads, k.writes | bit(p.move)
+	if p.Move != 0 {
+		if w.c.Light {
+			return k.reads, k.writes | scene.Bit(p.Move)
 		}
 		z := v.nearest(v.ends(p))
-		return k.reads, k.writes | v.path(z, p.move) | v.path(z, p.below)
+		return k.reads, k.writes | v.path(z, p.Move) | v.path(z, p.Below)
 	}
 	edges := &w.view[v.h]
-	f := bit(p.target)
+	f := scene.Bit(p.Target)
 	todo := f
-	var full mask
+	var full scene.Mask
 	for todo != 0 {
-		x := todo.first()
+		x := todo.First()
 		todo &= todo - 1
-		var more mask
-		for i := range p.ops[x] {
-			more |= v.callees(p, x, &p.ops[x][i], held == x)
-			if o := &p.ops[x][i]; o.kind == opAdd {
-				full |= reach(edges, bit(o.to))
+		var more scene.Mask
+		for i := range p.Ops[x] {
+			more |= v.callees(p, x, &p.Ops[x][i], held == x)
+			if o := &p.Ops[x][i]; o.Kind == scene.OpAdd {
+				full |= scene.Reach(edges, scene.Bit(o.To))
 			}
 		}
-		if p.full {
+		if p.Full {
 			more |= edges[x]
 		}
 		todo |= more &^ f
 		f |= more
 	}
-	writes = f & p.writes
+	writes = f & p.Writes
 	f |= full | k.reads | k.writes
 	writes |= k.writes
-	return f &^ writes &^ virtualNodes, writes &^ virtualNodes
+	return f &^ writes &^ scene.VirtualNodes, writes &^ scene.VirtualNodes
 }
 
 // ends returns the old and the new T-parent of the node that p moves: its sequencer lies
 // above both (RULE-10).
-func (v hostView) ends(p *program) mask {
-	if p.move == 0 {
+func (v hostView) ends(p *scene.Program) scene.Mask {
+	if p.Move == 0 {
 		return 0
 	}
-	return bit(v.w.tview[v.h][p.move]) | bit(p.below)
+	return scene.Bit(v.w.tview[v.h][p.Move]) | scene.Bit(p.Below)
 }
 
 // callees returns what step o of the method at x may call.
-func (v hostView) callees(p *program, x node, o *op, held bool) mask {
+func (v hostView) callees(p *scene.Program, x scene.Node, o *scene.Op, held bool) scene.Mask {
 	owned := v.w.view[v.h][x]
-	switch o.kind {
-	case opCall:
-		for _, b := range p.ops[x] {
-			if b.kind == opAdd {
-				owned |= bit(b.to)
+	switch o.Kind {
+	case scene.OpCall:
+		for _, b := range p.Ops[x] {
+			if b.Kind == scene.OpAdd {
+				owned |= scene.Bit(b.To)
 			}
 		}
-		return owned & bit(o.to)
-	case opCallArg:
-		return bit(o.to)
-	case opSlot:
-		if (held || viewFaults.narrowAtPass) && !p.sets(x) {
+		return owned & scene.Bit(o.To)
+	case scene.OpCallArg:
+		return scene.Bit(o.To)
+	case scene.OpSlot:
+		if (held || viewFaults.narrowAtPass) && !p.Sets(x) {
 			v.w.touched.read(partActor(x))
-			return owned & bit(v.w.slots[x])
+			return owned & scene.Bit(v.w.slots[x])
 		}
 		return owned
 	}
 	return 0
 }
 
-func reach(edges *[nodeCount]mask, m mask) mask {
-	for {
-		o := m
-		o.each(func(x node) { m |= edges[x] })
-		if o == m {
-			return m
-		}
+// wanted returns what attempt id may touch on this host, as far as that knows.
+func (v hostView) wanted(id xid) (reads, writes scene.Mask) {
+	if !v.w.c.Stores || v.w.c.Events[id.Event].Move != 0 {
+		return v.footprint(id.Event, 0)
 	}
+	v.w.touched.read(partKnow(v.h, id.Event))
+	k := v.w.partOf(id, v.h)
+	return k.reads &^ k.writes, k.writes
 }
 
 // Footprint implements View.
-func (v hostView) Footprint(x node, id xid) lock.Want[node] {
+func (v hostView) Footprint(x scene.Node, id xid) lock.Want[scene.Node] {
 	e := id.Event
 	reads, writes := v.wanted(id)
-	var t lock.Want[node]
+	var t lock.Want[scene.Node]
 	switch {
-	case virtualNodes.has(x):
-	case writes.has(x):
+	case scene.VirtualNodes.Has(x):
+	case writes.Has(x):
 		t.Mode = lock.Write
-	case reads.has(x):
+	case reads.Has(x):
 		t.Mode = lock.Read
 	}
-	if z := v.nearest(reads | writes | bit(x) | v.ends(&v.w.c.events[e])); z != x {
+	if z := v.nearest(reads | writes | scene.Bit(x) | v.ends(&v.w.c.Events[e])); z != x {
 		t.Enter = z
 	}
-	t.Below = v.below(x, reads|writes) != 0 || v.w.c.events[e].move == x || v.w.c.trees[e].has(x)
+	t.Below = v.below(x, reads|writes) != 0 || v.w.c.Events[e].Move == x || v.w.c.Trees[e].Has(x)
 	return t
 }
 
-func (v hostView) below(x node, f mask) (m mask) {
-	(f &^ bit(x)).each(func(y node) {
+func (v hostView) below(x scene.Node, f scene.Mask) (m scene.Mask) {
+	(f &^ scene.Bit(x)).Each(func(y scene.Node) {
 		if v.ancestor(x, y) {
-			m |= bit(y)
+			m |= scene.Bit(y)
 		}
 	})
 	return m
 }
 
 // Expand implements View.
-func (v hostView) Expand(x node, id xid, held lock.Mode, children []node) lock.Expansion[node] {
+func (v hostView) Expand(x scene.Node, id xid, held lock.Mode, children []scene.Node) lock.Expansion[scene.Node] {
 	e := id.Event
-	p := &v.w.c.events[e]
-	narrow := node(0)
+	p := &v.w.c.Events[e]
+	narrow := scene.Node(0)
 	if held != lock.None {
 		narrow = x
 	}
 	reads, writes := v.wanted(id)
-	if !v.w.c.stores {
+	if !v.w.c.Stores {
 		reads, writes = v.footprint(e, narrow)
 	}
 	f := reads | writes
 	down := v.below(x, f)
-	if !virtualNodes.has(x) && (v.w.c.lazy[e].has(x) || v.w.c.trees[e].has(x) || p.move != 0) {
-		return lock.Expansion[node]{Lazy: true}
+	if !scene.VirtualNodes.Has(x) && (v.w.c.Lazy[e].Has(x) || v.w.c.Trees[e].Has(x) || p.Move != 0) {
+		return lock.Expansion[scene.Node]{Lazy: true}
 	}
-	var seen mask
+	var seen scene.Mask
 	for m := down; m != 0; m &= m - 1 {
-		if c, ok := v.Toward(x, m.first()); ok && !seen.has(c) {
-			seen |= bit(c)
+		if c, ok := v.Toward(x, m.First()); ok && !seen.Has(c) {
+			seen |= scene.Bit(c)
 			children = append(children, c)
 		}
 	}
-	if p.move == 0 && !v.w.c.stores && f.has(x) {
+	if p.Move == 0 && !v.w.c.Stores && f.Has(x) {
 		// x's own out-edges that lead outside what the entry was told
-		var own mask
-		for i := range p.ops[x] {
-			own |= v.callees(p, x, &p.ops[x][i], narrow == x)
+		var own scene.Mask
+		for i := range p.Ops[x] {
+			own |= v.callees(p, x, &p.Ops[x][i], narrow == x)
 		}
 		k := &v.w.know[v.h][e]
-		if out := own &^ down &^ bit(x) &^ k.reads &^ k.writes; out != 0 && k.attempt == uint8(id.Attempt) {
-			y := out.first()
-			return lock.Expansion[node]{Outside: true, Node: y, Mode: v.w.mode(e, y)}
+		if out := own &^ down &^ scene.Bit(x) &^ k.reads &^ k.writes; out != 0 && k.attempt == uint8(id.Attempt) {
+			y := out.First()
+			return lock.Expansion[scene.Node]{Outside: true, Node: y, Mode: v.w.mode(e, y)}
 		}
 	}
-	return lock.Expansion[node]{Children: children}
+	return lock.Expansion[scene.Node]{Children: children}
 }
 
 // Parent implements View: undecided while a move holds x.
-func (v hostView) Parent(x node) node {
+func (v hostView) Parent(x scene.Node) scene.Node {
 	v.w.touched.read(partView(v.h))
 	if v.w.decided != x && v.w.movers != 0 {
 		moving := false
-		v.w.queues[x].Holders(func(h lock.Holder[event]) bool {
-			moving = v.w.c.events[h.ID.Event].move == x
+		v.w.queues[x].Holders(func(h lock.Holder[scene.Event]) bool {
+			moving = v.w.c.Events[h.ID.Event].Move == x
 			return !moving
 		})
 		if moving {
@@ -340,9 +256,9 @@ func (v hostView) Parent(x node) node {
 }
 
 // Toward implements View.
-func (v hostView) Toward(x, y node) (node, bool) {
+func (v hostView) Toward(x, y scene.Node) (scene.Node, bool) {
 	v.w.touched.read(partView(v.h))
-	for range nodeCount {
+	for range scene.NodeCount {
 		p := v.w.tview[v.h][y]
 		if p == x {
 			return y, true
@@ -356,17 +272,17 @@ func (v hostView) Toward(x, y node) (node, bool) {
 }
 
 // Remote implements View.
-func (v hostView) Remote(x, c node) bool { return v.w.c.host[x] != v.w.c.host[c] }
+func (v hostView) Remote(x, c scene.Node) bool { return v.w.c.Host[x] != v.w.c.Host[c] }
 
 // router is what a home's host knows of T.
-type router struct{ parents *[nodeCount]node }
+type router struct{ parents *[scene.NodeCount]scene.Node }
 
-func (r router) Parent(x node) node { return r.parents[x] }
+func (r router) Parent(x scene.Node) scene.Node { return r.parents[x] }
 
 // mode is the mode in which event e needs actor y for a call.
-func (w *world) mode(e event, y node) lock.Mode {
-	p := &w.c.events[e]
-	if p.writes.has(y) || p.move != 0 {
+func (w *world) mode(e scene.Event, y scene.Node) lock.Mode {
+	p := &w.c.Events[e]
+	if p.Writes.Has(y) || p.Move != 0 {
 		return lock.Write
 	}
 	return lock.Read

@@ -3,11 +3,12 @@ package locktest
 import (
 	"hash/maphash"
 	"math/bits"
-	"strconv"
 	"unsafe"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/network"
+	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
 // The explorer drives the production core, and nothing but it, through all
@@ -16,71 +17,25 @@ import (
 // state consists of.
 
 type (
-	node  uint8
-	event uint8
-	mask  uint16 // set of nodes
-)
-
-// nodeNames are used by transcripts; elsewhere nodes are numbers.
-var nodeNames [nodeCount]string
-
-func (x node) String() string {
-	if n := nodeNames[x]; n != "" {
-		return n
-	}
-	return strconv.Itoa(int(x))
-}
-
-// Nodes of a world. 0 is no node; which of the others exist is up to the config.
-const (
-	nodeTop   node = 1
-	nodePartA node = 2 // virtual nodes of two partitions
-	nodePartB node = 3
-	nodeActor node = 4 // first of up to four actors
-	nodeFresh node = 8 // first of those that events create, one per event
-	nodeCount      = 12
-
-	eventsMax   = 4
-	attemptsMax = 10 // more is a livelock
-)
-
-const virtualNodes = mask(1<<nodeTop | 1<<nodePartA | 1<<nodePartB)
-
-func bit(x node) mask { return 1 << x }
-func maskOf(l []node) (m mask) {
-	for _, x := range l {
-		m |= bit(x)
-	}
-	return m
-}
-func (m mask) has(x node) bool { return m&(1<<x) != 0 }
-func (m mask) first() node     { return node(bits.TrailingZeros16(uint16(m))) }
-func (m mask) each(f func(node)) {
-	for ; m != 0; m &= m - 1 {
-		f(m.first())
-	}
-}
-
-type (
-	xid     = lock.ID[event]
-	xeffect = lock.Effect[event, node]
-	xqueue  = lock.Queue[event, node]
-	xhome   = lock.Home[event, node]
-	xentry  = lock.Entry[event, node]
-	message = lock.Message[event, node]
-	letter  = Letter[event, node]
+	xid     = lock.ID[scene.Event]
+	xeffect = lock.Effect[scene.Event, scene.Node]
+	xqueue  = lock.Queue[scene.Event, scene.Node]
+	xhome   = lock.Home[scene.Event, scene.Node]
+	xentry  = lock.Entry[scene.Event, scene.Node]
+	message = lock.Message[scene.Event, scene.Node]
+	letter  = network.Letter[scene.Event, scene.Node]
 )
 
 // wire writes events and nodes as the numbers that they are.
-var wire = lock.Wire[event, node]{
-	PutEvent: codec.PutUint[event], GetEvent: codec.GetUint[event],
-	PutNode: codec.PutUint[node], GetNode: codec.GetUint[node],
+var wire = lock.Wire[scene.Event, scene.Node]{
+	PutEvent: codec.PutUint[scene.Event], GetEvent: codec.GetUint[scene.Event],
+	PutNode: codec.PutUint[scene.Node], GetNode: codec.GetUint[scene.Node],
 }
 
 // known is what a host has been told of an event's footprint.
 type known struct {
 	attempt, zero uint8 // zero: no padding, as facts are hashed as bytes
-	reads, writes mask
+	reads, writes scene.Mask
 }
 
 // run is an event at its home: the core's part, and what the driver adds.
@@ -91,59 +46,59 @@ type run struct {
 
 // course is how far an event has come.
 type course struct {
-	status  uint8 // 0 not started, 1 active, 2 committed, 3 parked
-	entered node  // sequencer of the attempt
-	high    node  // T-ancestor the next entry may not go below
-	started mask  // actors whose method has begun
-	done    mask
-	pending mask // called, no access yet
-	pc      [nodeCount]uint8
-	block   [nodeCount]node // sync callee waited for
-	reach   mask            // traversal of an added edge's target: found
-	read    mask            // and read
-	after   uint8           // events that had committed when it started
-	arb     uint8           // arbitrary withdrawals made
-	early   bool            // planted: has released before its end
+	status  uint8      // 0 not started, 1 active, 2 committed, 3 parked
+	entered scene.Node // sequencer of the attempt
+	high    scene.Node // T-ancestor the next entry may not go below
+	started scene.Mask // actors whose method has begun
+	done    scene.Mask
+	pending scene.Mask // called, no access yet
+	pc      [scene.NodeCount]uint8
+	block   [scene.NodeCount]scene.Node // sync callee waited for
+	reach   scene.Mask                  // traversal of an added edge's target: found
+	read    scene.Mask                  // and read
+	after   uint8                       // events that had committed when it started
+	arb     uint8                       // arbitrary withdrawals made
+	early   bool                        // planted: has released before its end
 	// undo log, per node, of the attempt given
-	undoAt    [nodeCount]uint8
-	undoEdges [nodeCount]mask
-	undoSlot  [nodeCount]node
-	made      [nodeCount]made // entries of the attempt, which the home releases
-	via       [nodeCount]node // sender of the entry that the home knows by its Ref
-	epochs    [hostsMax]uint8 // of the hosts, as the attempt has visited them
+	undoAt    [scene.NodeCount]uint8
+	undoEdges [scene.NodeCount]scene.Mask
+	undoSlot  [scene.NodeCount]scene.Node
+	made      [scene.NodeCount]made       // entries of the attempt, which the home releases
+	via       [scene.NodeCount]scene.Node // sender of the entry that the home knows by its Ref
+	epochs    [scene.HostsMax]uint8       // of the hosts, as the attempt has visited them
 }
 
 // made is an enqueue that the home has made itself.
 type made struct {
 	is   bool
-	from node // the virtual node that was passed, if any
+	from scene.Node // the virtual node that was passed, if any
 	ref  lock.Ref
 }
 
 // order is one enqueue sent to a node, to check that admission is FIFO per parent.
 type order struct {
 	id   xid
-	from node
+	from scene.Node
 	done bool
 }
 
 // facts is the part of a state without pointers: copied as one block of memory.
 type facts struct {
-	edges     [nodeCount]mask // Omega, with the changes of running events
-	slots     [nodeCount]node
-	committed [nodeCount]mask
-	parents   [nodeCount]node // T, committed
-	view      [hostsMax][nodeCount]mask
-	tview     [hostsMax][nodeCount]node
-	know      [hostsMax][eventsMax]known
-	precede   [eventsMax]uint8 // events before this one in the serial order
-	readers   [nodeCount]uint8
-	writers   [nodeCount]uint8
-	retired   uint8            // events that can be part of no cycle of the order any more
-	gone      uint8            // events of which no entry, message or knowledge is left
-	kept      [nodeCount]uint8 // event + 1 that alone may touch the node: the next step of a chain
-	parked    [eventsMax]node  // the kept node that the event waits for, and holds nothing
-	lost      [nodeCount]uint8 // events whose writes at the node a crash has undone
+	edges     [scene.NodeCount]scene.Mask // Omega, with the changes of running events
+	slots     [scene.NodeCount]scene.Node
+	committed [scene.NodeCount]scene.Mask
+	parents   [scene.NodeCount]scene.Node // T, committed
+	view      [scene.HostsMax][scene.NodeCount]scene.Mask
+	tview     [scene.HostsMax][scene.NodeCount]scene.Node
+	know      [scene.HostsMax][scene.EventsMax]known
+	precede   [scene.EventsMax]uint8 // events before this one in the serial order
+	readers   [scene.NodeCount]uint8
+	writers   [scene.NodeCount]uint8
+	retired   uint8                       // events that can be part of no cycle of the order any more
+	gone      uint8                       // events of which no entry, message or knowledge is left
+	kept      [scene.NodeCount]uint8      // event + 1 that alone may touch the node: the next step of a chain
+	parked    [scene.EventsMax]scene.Node // the kept node that the event waits for, and holds nothing
+	lost      [scene.NodeCount]uint8      // events whose writes at the node a crash has undone
 }
 
 // world is one state of the exploration. Queues and runs have versions: what has the
@@ -151,16 +106,16 @@ type facts struct {
 // hashes only what the step has touched.
 type world struct {
 	facts
-	c      *config
-	runs   [eventsMax]run
-	queues [nodeCount]xqueue
-	net    Network[event, node]
+	c      *scene.Config
+	runs   [scene.EventsMax]run
+	queues [scene.NodeCount]xqueue
+	net    network.Network[scene.Event, scene.Node]
 	above  above
 	bad    string
 
-	queueAt [nodeCount]uint64 // versions
-	runAt   [eventsMax]uint64
-	sums    [nodeCount + eventsMax]uint64 // hashes of queues and runs, unless stale
+	queueAt [scene.NodeCount]uint64 // versions
+	runAt   [scene.EventsMax]uint64
+	sums    [scene.NodeCount + scene.EventsMax]uint64 // hashes of queues and runs, unless stale
 	stale   uint32
 	clock   *uint64 // gives versions, to all worlds of a search
 
@@ -169,10 +124,10 @@ type world struct {
 	out       []xeffect
 	todo      []note    // reports that have reached their homes, handled after the step
 	reports   []xeffect // and kids: memory of todo
-	kids      []node
-	claims    []lock.Claim[node] // memory of the message that is being made
+	kids      []scene.Node
+	claims    []lock.Claim[scene.Node] // memory of the message that is being made
 	sent      message
-	orders    [nodeCount][]order
+	orders    [scene.NodeCount][]order
 	buf       []byte
 	counts    counts
 	movers    uint8 // events that move nodes
@@ -180,26 +135,30 @@ type world struct {
 	brief     bool  // invariants are not checked after each step
 	changed   bool  // the last step has changed an actor
 	trial     *world
-	recall    bool   // the history is part of the state
-	history   uint64 // of the commits
-	decided   node   // the node whose move is being released
+	recall    bool       // the history is part of the state
+	history   uint64     // of the commits
+	decided   scene.Node // the node whose move is being released
+	latched   scene.Mask // nodes
 	log       func(format string, args ...any)
 }
 
 // queue returns the queue of x to change it, and what belongs to it.
-func (w *world) queue(x node) *xqueue {
+func (w *world) queue(x scene.Node) *xqueue {
 	*w.clock++
 	w.queueAt[x] = *w.clock
 	w.stale |= 1 << x
 	w.touched.write(partQueue(x))
+	if w.c.Stores {
+		w.latch(x)
+	}
 	return &w.queues[x]
 }
 
 // run returns the run of e to change it.
-func (w *world) run(e event) *run {
+func (w *world) run(e scene.Event) *run {
 	*w.clock++
 	w.runAt[e] = *w.clock
-	w.stale |= 1 << (nodeCount + e)
+	w.stale |= 1 << (scene.NodeCount + e)
 	w.touched.write(partRun(e))
 	return &w.runs[e]
 }
@@ -211,22 +170,25 @@ func (w *world) send(h, to uint8, m message) {
 	w.net.Peer(lock.Host(h)).Send(lock.Host(to), &w.sent)
 }
 
-func (w *world) reset(c *config) {
+func (w *world) reset(c *scene.Config) {
 	if w.clock == nil {
 		w.clock = new(uint64)
 	}
 	*w = world{c: c, out: w.out[:0], net: w.net, log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, brief: w.brief, recall: w.recall, trial: w.trial}
+	w.net.Lasting = viewFaults.keepMessages
 	w.net.Reset(wire)
-	c.derive()
-	w.edges, w.committed, w.slots, w.parents = c.edges, c.edges, c.slots, c.parents
+	w.above.links.reset()
+	c.Derive()
+	w.edges, w.committed, w.slots, w.parents = c.Edges, c.Edges, c.Slots, c.Parents
 	for h := range w.view {
-		w.view[h], w.tview[h] = c.edges, c.parents
+		w.view[h], w.tview[h] = c.Edges, c.Parents
 	}
-	for x := range node(nodeCount) {
+	for x := range scene.Node(scene.NodeCount) {
 		w.queue(x).Reset(x)
 	}
-	for e := range event(eventsMax) {
-		if int(e) < len(c.events) && c.events[e].move != 0 {
+	w.above.words, w.latched = [scene.NodeCount]lock.Word{}, 0
+	for e := range scene.Event(scene.EventsMax) {
+		if int(e) < len(c.Events) && c.Events[e].Move != 0 {
 			w.movers |= 1 << e
 		}
 		w.run(e).home.Start(e)
@@ -239,10 +201,10 @@ func (w *world) copyFrom(o *world) {
 	w.c, w.bad, w.clock, w.movers, w.counts = o.c, o.bad, o.clock, o.movers, o.counts
 	w.allOrders, w.brief, w.recall, w.history = o.allOrders, o.brief, o.recall, o.history
 	w.net.CopyFrom(&o.net)
-	if w.c.stores {
+	if w.c.Stores {
 		w.above.copyFrom(&o.above)
 	}
-	w.out, w.todo, w.decided = w.out[:0], w.todo[:0], 0
+	w.out, w.todo, w.decided, w.latched = w.out[:0], w.todo[:0], 0, 0
 	w.sums, w.stale = o.sums, o.stale
 	for x := range w.queues {
 		if w.queueAt[x] != o.queueAt[x] {
@@ -267,11 +229,11 @@ var hashSeed = maphash.MakeSeed()
 func (w *world) hash() uint64 {
 	for m := w.stale; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
-		if i < nodeCount {
+		if i < scene.NodeCount {
 			b, set := appendQueue(&w.queues[i], w.buf[:0], 0)
 			w.buf, w.sums[i] = b, maphash.Bytes(hashSeed, b)+set
 		} else {
-			e := i - nodeCount
+			e := i - scene.NodeCount
 			w.buf = w.runs[e].append(w.buf[:0], w.gone>>e&1 != 0)
 			w.sums[i] = maphash.Bytes(hashSeed, w.buf)
 		}
@@ -281,9 +243,11 @@ func (w *world) hash() uint64 {
 	if w.recall {
 		set = w.history
 	}
-	set += w.net.hash()
-	if w.c.stores {
-		set += w.above.hash()
+	set += w.net.Hash()
+	if w.c.Stores {
+		var sum uint64
+		sum, w.buf = w.above.hash(w.buf)
+		set += sum
 	}
 	sum := maphash.Bytes(hashSeed, unsafe.Slice((*byte)(unsafe.Pointer(&w.facts)), unsafe.Sizeof(w.facts)))
 	for _, s := range w.sums {
@@ -302,7 +266,7 @@ func mix(x uint64) uint64 {
 // append appends what matters of the run. Of the home of an event that has committed that is the number of the
 // attempt, and once the event is gone nothing.
 func (r *run) append(b []byte, gone bool) []byte {
-	u := func(m mask) { b = append(b, byte(m), byte(m>>8)) }
+	u := func(m scene.Mask) { b = append(b, byte(m), byte(m>>8)) }
 	attempt := byte(r.home.ID().Attempt)
 	if gone {
 		attempt = 0
@@ -311,7 +275,7 @@ func (r *run) append(b []byte, gone bool) []byte {
 	if r.early {
 		b = append(b, 1)
 	}
-	for _, m := range []mask{r.started, r.done, r.pending, r.reach, r.read} {
+	for _, m := range []scene.Mask{r.started, r.done, r.pending, r.reach, r.read} {
 		u(m)
 	}
 	b = append(b, r.pc[:]...)
@@ -333,13 +297,13 @@ func (r *run) append(b []byte, gone bool) []byte {
 	if r.status == 2 {
 		return append(b, 0xff)
 	}
-	var visits [nodeCount][2]byte
+	var visits [scene.NodeCount][2]byte
 	for v := range r.home.Visits {
 		visits[v.Node] = [2]byte{byte(v.Mode) + 4*byte(r.via[v.Node]), 1 + oneIf(v.Granted) + 2*oneIf(v.Lazy)}
 	}
-	var asks [nodeCount]mask
+	var asks [scene.NodeCount]scene.Mask
 	for at, want := range r.home.Asks {
-		asks[at] |= bit(want)
+		asks[at] |= scene.Bit(want)
 	}
 	for x := range visits {
 		b = append(b, visits[x][0], visits[x][1])
@@ -360,20 +324,20 @@ func oneIf(b bool) byte {
 
 // shape is what matters of an entry.
 type shape struct {
-	queue, slotOrder node
-	event            event
+	queue, slotOrder scene.Node
+	event            scene.Event
 	attempt          uint32
-	from             node
+	from             scene.Node
 	waiting, held    bool
 	mode             lock.Mode
 	lazy, acq, below bool
-	edges            mask
+	edges            scene.Mask
 }
 
 func appendQueue(q *xqueue, b []byte, set uint64) ([]byte, uint64) {
 	self := q.Node()
 	if entries, _, _ := q.Count(); entries > 0 {
-		pos := node(0)
+		pos := scene.Node(0)
 		for e := range q.Entries {
 			if pos++; !e.Waiting {
 				pos = 0
@@ -381,7 +345,7 @@ func appendQueue(q *xqueue, b []byte, set uint64) ([]byte, uint64) {
 			set += maphash.Comparable(hashSeed, shapeOf(q, &e, pos))
 		}
 	}
-	q.Numbers(func(x node, sent, received uint64) bool {
+	q.Numbers(func(x scene.Node, sent, received uint64) bool {
 		set += uint64(self)<<32 + uint64(x)*0x9e3779b97f4a7c15 ^ (sent<<8|received)*0xbf58476d1ce4e5b9
 		return true
 	})
@@ -390,18 +354,18 @@ func appendQueue(q *xqueue, b []byte, set uint64) ([]byte, uint64) {
 	}
 	for id, from := range q.Tombstones {
 		set += maphash.Comparable(hashSeed, struct {
-			x, from node
+			x, from scene.Node
 			id      xid
 		}{self, from, id})
 	}
 	return append(b, 0xff), set
 }
 
-func shapeOf(q *xqueue, e *xentry, pos node) shape {
+func shapeOf(q *xqueue, e *xentry, pos scene.Node) shape {
 	s := shape{queue: q.Node(), slotOrder: pos, event: e.ID.Event, attempt: e.ID.Attempt, from: e.From,
 		waiting: e.Waiting, held: e.Held, mode: e.Mode, lazy: e.Lazy, acq: e.Acquired, below: e.Below}
-	q.Edges(e.Ref, func(c node) bool {
-		s.edges |= bit(c)
+	q.Edges(e.Ref, func(c scene.Node) bool {
+		s.edges |= scene.Bit(c)
 		return true
 	})
 	return s

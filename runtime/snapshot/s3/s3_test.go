@@ -164,10 +164,11 @@ func TestSnapshotInABucket(t *testing.T) {
 			t.Errorf("an object %q outside of the prefix", key)
 		}
 	}
-	newest, err := snapshot.Find(ctx, to, snapshot.Wanted{})
-	if err != nil || newest.Number != 2 {
-		t.Fatalf("Find: %+v, %v", newest, err)
+	found, err := snapshot.Find(ctx, to, snapshot.Wanted{})
+	if err != nil || found.Parts[0].Number != 2 {
+		t.Fatalf("Find: %+v, %v", found, err)
 	}
+	newest := &found.Parts[0].Manifest
 	n := 0
 	err = snapshot.Read(ctx, to, newest, func(key, value []byte) error {
 		if string(key) != fmt.Sprintf("%04d", n) || len(value) != 1000 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -23,10 +24,13 @@ type Live struct {
 
 // Snapshot makes a snapshot of everything, as of a moment of the call.
 func (l *Live) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Saved, error) {
-	return l.take(ctx, to, snapshot.Manifest{Kind: snapshot.Node}, func(view store.Reader, _ *snapshot.Manifest) (snapshot.Rows, error) {
-		o := l.Overrides(view)
-		return func(emit func(key, row []byte) error) error { return NodeRows(view, o, emit) }, nil
-	})
+	return l.take(ctx, to, snapshot.Manifest{Kind: snapshot.Node}, l.everything)
+}
+
+// everything picks all rows.
+func (l *Live) everything(view store.Reader, _ *snapshot.Manifest) (snapshot.Rows, error) {
+	o := l.Overrides(view)
+	return func(emit func(key, row []byte) error) error { return NodeRows(view, o, emit) }, nil
 }
 
 // SnapshotOf makes a snapshot of the actor that root finds, and everything that it reaches, as of a moment of the call.
@@ -47,16 +51,23 @@ func (l *Live) SnapshotOf(ctx context.Context, to snapshot.Target, root func(sto
 	})
 }
 
-// take saves the rows that pick finds in a view of the store.
-func (l *Live) take(ctx context.Context, to snapshot.Target, m snapshot.Manifest,
-	pick func(store.Reader, *snapshot.Manifest) (snapshot.Rows, error),
-) (saved *snapshot.Saved, err error) {
-	st := l.Store
+// pick finds the rows of a snapshot in a view of the store, and notes in the manifest what it is of.
+type pick = func(view store.Reader, m *snapshot.Manifest) (snapshot.Rows, error)
+
+// take saves the rows that pick finds in a view of the store as it is now.
+func (l *Live) take(ctx context.Context, to snapshot.Target, m snapshot.Manifest, pick pick) (saved *snapshot.Saved, err error) {
 	l.one.Lock()
 	defer l.one.Unlock()
-	view := st.Snapshot()
+	view := l.Store.Snapshot()
 	defer func() { err = errors.Join(err, view.Close()) }()
-	m.Store, m.Program, m.Number, m.Taken = st.Identity().Store, st.Identity().Program, st.SnapshotNumber()+1, l.Clock.Now()
+	m.Taken = l.Clock.Now()
+	return l.save(ctx, to, m, view, pick)
+}
+
+// save saves the rows that pick finds in a view of the store. Caller holds one.
+func (l *Live) save(ctx context.Context, to snapshot.Target, m snapshot.Manifest, view store.Reader, pick pick) (*snapshot.Saved, error) {
+	st := l.Store
+	m.Store, m.Program, m.Number = st.Identity().Store, st.Identity().Program, st.SnapshotNumber()+1
 	rows, err := pick(view, &m)
 	if err != nil {
 		return nil, err
@@ -69,4 +80,41 @@ func (l *Live) take(ctx context.Context, to snapshot.Target, m snapshot.Manifest
 		return nil, err
 	}
 	return snapshot.Save(ctx, to, m, rows)
+}
+
+// Halted is a store that is halted for a snapshot of several stores, and then what it had: they are halted together, and saved one by one.
+type Halted struct {
+	of     *Live
+	view   store.Snapshot
+	resume func() bool
+}
+
+// Halt has nothing be appended to the store until Resume, or until limit has passed. The caller calls Close. The error is an *UndecidedError if no
+// snapshot can be taken now.
+func (l *Live) Halt(limit time.Duration) (*Halted, error) {
+	h := &Halted{of: l}
+	h.view, h.resume = l.Store.Halt(limit)
+	if o := l.Overrides(h.view); o != nil {
+		if err := o.undecided(); err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+	}
+	return h, nil
+}
+
+// Resume has the store go on, and reports whether it was halted up to now.
+func (h *Halted) Resume() bool { return h.resume() }
+
+// Save makes the part that the store has of a snapshot of several, once it goes on. In a cluster it fails if the store had another leader meanwhile, which
+// may have changed it while this one was halted.
+func (h *Halted) Save(ctx context.Context, to snapshot.Target, set snapshot.Set, taken time.Time) (*snapshot.Saved, error) {
+	h.of.one.Lock()
+	defer h.of.one.Unlock()
+	return h.of.save(ctx, to, snapshot.Manifest{Kind: snapshot.Store, Set: &set, Taken: taken}, h.view, h.of.everything)
+}
+
+// Close has the store go on, and gives the view back.
+func (h *Halted) Close() error {
+	h.resume()
+	return h.view.Close()
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -136,6 +137,48 @@ func (o *Overrides) layoutOf(h *row.Header) (*store.Layout, *order.Shape, error)
 		return nil, nil, err
 	}
 	return layout, shape, nil
+}
+
+// UndecidedError says that a snapshot of several stores cannot be taken now: an event whose home has not decided, or has not told this store so, has
+// prepared changes of an actor whose class has a snapshot block. That would have run on the actor without the changes, which come behind it.
+type UndecidedError struct{ Actor event.ActorID }
+
+// Error implements error.
+func (e *UndecidedError) Error() string {
+	return fmt.Sprintf("an event over several stores is about to change %v, whose class has a snapshot block: try again", e.Actor)
+}
+
+// undecided returns an *UndecidedError if there are such changes.
+func (o *Overrides) undecided() error {
+	partitions, err := store.PartitionsOf(o.View)
+	for p := 0; p < partitions && err == nil; p++ {
+		err = row.Section(o.View, event.PartitionID(p), store.InDoubt, row.InDoubtKeyMin, func(key, rest, _, payload []byte) error {
+			if k, err := row.ReadInDoubtKey(rest); err != nil || k.Kind != row.KindPrepared {
+				return row.Damage(key, err)
+			}
+			prepared, err := row.ReadPrepared(payload)
+			if err != nil {
+				return row.Damage(key, err)
+			}
+			for _, m := range prepared.Fresh {
+				if _, class, err := o.layoutOf(&row.Header{Layout: m.Layout}); err != nil || class != nil {
+					return cmp.Or[error](err, &UndecidedError{m.ID})
+				}
+			}
+			for _, id := range prepared.Held {
+				h, _, err := row.GetHeader(o.View, id)
+				if err != nil {
+					return err
+				}
+				h.Unborn = false // it is to be constructed, perhaps
+				if _, class, err := o.layoutOf(&h); err != nil || class != nil {
+					return cmp.Or[error](err, &UndecidedError{id})
+				}
+			}
+			return nil
+		})
+	}
+	return err
 }
 
 // fields emits the rows of an actor's fields as its class's snapshot block has changed them.

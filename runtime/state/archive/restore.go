@@ -42,12 +42,12 @@ func (rows RowSource) formed(f func(key, row []byte) error) error {
 // restoreBatchBytes is the size of a batch of a store that is not in use yet.
 const restoreBatchBytes = 4 << 20
 
-// Restore fills an empty engine with the rows of a snapshot, for a store with this identity.
+// Restore fills an empty engine with the rows of a snapshot, for a store with this identity, and this number in its cluster; 0: it is in none.
 // The caller closes the engine; if Restore fails its contents are of no use.
-func Restore(e store.Engine, id store.Identity, rows RowSource) error {
+func Restore(e store.Engine, id store.Identity, number event.StoreID, rows RowSource) error {
 	b := e.NewBatch()
 	err := rows.formed(func(key, row []byte) error {
-		if err := store.Copy(b, id, key, row); err != nil {
+		if err := store.Copy(b, id, number, key, row); err != nil {
 			return err
 		}
 		if b.Size() < restoreBatchBytes {

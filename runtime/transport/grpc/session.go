@@ -3,6 +3,7 @@ package grpc
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -181,6 +182,7 @@ func (s *session) sendAll(st stream, accepted bool) error {
 // sendQueue sends what is queued, until nothing is. Heartbeats go between.
 func (s *session) sendQueue(st stream, ticker *time.Ticker) error {
 	counts := &s.link.counts
+	runtime.Gosched() // those that are about to send do, and share a frame
 	for p := (packer{list: s.queue.take()}); len(p.list) > 0; p.list = s.queue.take() {
 		for len(p.list) > 0 {
 			size, whole := p.size()

@@ -1,4 +1,5 @@
-package locktest
+// Package network carries messages between hosts in memory, for tests: what is under way is a list, and each delivery is a step.
+package network
 
 import (
 	"hash/maphash"
@@ -13,6 +14,8 @@ import (
 // hostsMax bounds the hosts of a Network.
 const hostsMax = 3
 
+var hashSeed = maphash.MakeSeed()
+
 // Network carries messages between hosts in memory. What is under way is a list, and each delivery is a step
 // that the test chooses: by seed, or one after the other in every way. A message is lost only with the session it was sent
 // in, when either of its hosts has crashed. Each is delivered as its bytes were read.
@@ -22,6 +25,8 @@ type Network[E, N comparable] struct {
 	// InOrder has a session deliver in the order of sending, as a stream does. Else it delivers in any order,
 	// which is all that the core asks for.
 	InOrder bool
+	// Lasting is a planted bug: messages of a session that is over are delivered.
+	Lasting bool
 
 	post  *post[E, N]
 	under []*Letter[E, N] // way, in order of sending
@@ -39,17 +44,17 @@ type sessions struct {
 type Letter[E, N comparable] struct {
 	Sender, Addressee lock.Host
 	lock.Message[E, N]
-	sum uint64
+	Sum uint64 // of its bytes
 }
 
 // Reset makes n a network without messages, whose hosts have just started.
 func (n *Network[E, N]) Reset(w lock.Wire[E, N]) {
-	*n = Network[E, N]{InOrder: n.InOrder, under: n.under[:0], post: &post[E, N]{wire: w, letters: map[string]*Letter[E, N]{}}}
+	*n = Network[E, N]{InOrder: n.InOrder, Lasting: n.Lasting, under: n.under[:0], post: &post[E, N]{wire: w, letters: map[string]*Letter[E, N]{}}}
 }
 
 // CopyFrom makes n equal to o. The two share what they know of letters, so one goroutine uses both.
 func (n *Network[E, N]) CopyFrom(o *Network[E, N]) {
-	n.InOrder, n.post, n.sessions = o.InOrder, o.post, o.sessions
+	n.InOrder, n.Lasting, n.post, n.sessions = o.InOrder, o.Lasting, o.post, o.sessions
 	n.under = append(n.under[:0], o.under...)
 }
 
@@ -102,7 +107,7 @@ func (n *Network[E, N]) Deliverable(i int) bool {
 func (n *Network[E, N]) Take(i int) *Letter[E, N] {
 	l := n.under[i]
 	// Invariant: what is delivered was sent in the present session, as its addressee knows it.
-	assert.That(viewFaults.keepMessages || l.Session == lock.Session{Sender: uint64(n.noticed[l.Addressee][l.Sender]), Addressee: uint64(n.crashes[l.Addressee])},
+	assert.That(n.Lasting || l.Session == lock.Session{Sender: uint64(n.noticed[l.Addressee][l.Sender]), Addressee: uint64(n.crashes[l.Addressee])},
 		"locktest: a message of a session that is over: %+v", l)
 	n.under = slices.Delete(n.under, i, i+1)
 	return l
@@ -117,10 +122,16 @@ func (n *Network[E, N]) Drop(lost func(*Letter[E, N]) bool) {
 func (n *Network[E, N]) Crash(h lock.Host) {
 	n.crashes[h]++
 	n.noticed[h][h]++
-	if !viewFaults.keepMessages {
+	if !n.Lasting {
 		n.Drop(func(l *Letter[E, N]) bool { return l.Addressee == h })
 	}
 }
+
+// Crashes returns how often host h has crashed.
+func (n *Network[E, N]) Crashes(h lock.Host) uint8 { return n.crashes[h] }
+
+// Known returns how often host o has crashed, as host h knows.
+func (n *Network[E, N]) Known(h, o lock.Host) uint8 { return n.noticed[h][o] }
 
 // Noticed reports whether host h knows of all crashes of host o.
 func (n *Network[E, N]) Noticed(h, o lock.Host) bool { return n.open(h, o) }
@@ -128,21 +139,21 @@ func (n *Network[E, N]) Noticed(h, o lock.Host) bool { return n.open(h, o) }
 // Notice lets host h know of the crashes of host lost: their next session begins.
 func (n *Network[E, N]) Notice(h, lost lock.Host) {
 	n.noticed[h][lost] = n.crashes[lost]
-	if !viewFaults.keepMessages {
+	if !n.Lasting {
 		n.Drop(func(l *Letter[E, N]) bool {
 			return l.Sender == lost && l.Addressee == h && l.Session.Sender != uint64(n.crashes[lost])
 		})
 	}
 }
 
-// hash identifies what is under way, as a set or as streams, and the sessions.
-func (n *Network[E, N]) hash() (sum uint64) {
+// Hash identifies what is under way, as a set or as streams, and the sessions.
+func (n *Network[E, N]) Hash() (sum uint64) {
 	for i, l := range n.under {
-		s := l.sum
+		s := l.Sum
 		if n.InOrder {
 			for _, o := range n.under[:i] {
 				if o.Sender == l.Sender && o.Addressee == l.Addressee {
-					s = mix(s + 1)
+					s = maphash.Comparable(hashSeed, s)
 				}
 			}
 		}
@@ -171,7 +182,7 @@ func (p *post[E, N]) letter(from, to lock.Host, m *lock.Message[E, N]) *Letter[E
 		return l
 	}
 	d := codec.NewDecoder(p.key[2:])
-	l := &Letter[E, N]{Sender: from, Addressee: to, Message: p.wire.Get(d), sum: maphash.Bytes(hashSeed, p.key)}
+	l := &Letter[E, N]{Sender: from, Addressee: to, Message: p.wire.Get(d), Sum: maphash.Bytes(hashSeed, p.key)}
 	err := d.Close()
 	assert.That(err == nil, "locktest: %v", err)
 	// Invariant: a message arrives as it was sent; an empty list is none.

@@ -1,19 +1,25 @@
-package locktest
+package network
 
 import (
 	"fmt"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
+var wire = lock.Wire[uint8, uint8]{
+	PutEvent: codec.PutUint[uint8], GetEvent: codec.GetUint[uint8],
+	PutNode: codec.PutUint[uint8], GetNode: codec.GetUint[uint8],
+}
+
 // enqueue sends enqueue number k from host a to host b.
-func enqueue(n *Network[event, node], a, b lock.Host, k uint64) {
-	n.Peer(a).Send(b, &message{Kind: lock.MsgEnqueue, ID: xid{Event: 1, Attempt: 1}, From: 4, To: 5, Number: k})
+func enqueue(n *Network[uint8, uint8], a, b lock.Host, k uint64) {
+	n.Peer(a).Send(b, &lock.Message[uint8, uint8]{Kind: lock.MsgEnqueue, ID: lock.ID[uint8]{Event: 1, Attempt: 1}, From: 4, To: 5, Number: k})
 }
 
 // deliverable returns what may be delivered next.
-func deliverable(n *Network[event, node]) (s string) {
+func deliverable(n *Network[uint8, uint8]) (s string) {
 	for i := range n.Len() {
 		if n.Deliverable(i) {
 			l := n.At(i)
@@ -25,7 +31,7 @@ func deliverable(n *Network[event, node]) (s string) {
 
 func TestStreamsDeliverInOrder(t *testing.T) {
 	for inOrder, want := range map[bool]string{false: "0->1 #1 0->1 #2 0->2 #3 ", true: "0->1 #1 0->2 #3 "} {
-		n := &Network[event, node]{InOrder: inOrder}
+		n := &Network[uint8, uint8]{InOrder: inOrder}
 		n.Reset(wire)
 		enqueue(n, 0, 1, 1)
 		enqueue(n, 0, 1, 2)
@@ -40,7 +46,7 @@ func TestStreamsDeliverInOrder(t *testing.T) {
 }
 
 func TestEqualLettersAreOneStep(t *testing.T) {
-	n := &Network[event, node]{}
+	n := &Network[uint8, uint8]{}
 	n.Reset(wire)
 	enqueue(n, 0, 1, 1)
 	enqueue(n, 0, 1, 1)
@@ -51,7 +57,7 @@ func TestEqualLettersAreOneStep(t *testing.T) {
 
 // TestCrashesEndSessions follows what is under way between three hosts, of which host 1 crashes.
 func TestCrashesEndSessions(t *testing.T) {
-	n := &Network[event, node]{}
+	n := &Network[uint8, uint8]{}
 	n.Reset(wire)
 	enqueue(n, 0, 1, 1) // lost with host 1
 	enqueue(n, 1, 0, 2) // arrives, unless host 0 notices before
@@ -76,17 +82,17 @@ func TestCrashesEndSessions(t *testing.T) {
 }
 
 func TestCopiesOfANetworkGoTheirOwnWays(t *testing.T) {
-	n, c := &Network[event, node]{}, &Network[event, node]{}
+	n, c := &Network[uint8, uint8]{}, &Network[uint8, uint8]{}
 	n.Reset(wire)
 	enqueue(n, 0, 1, 1)
 	c.CopyFrom(n)
-	if n.hash() != c.hash() {
+	if n.Hash() != c.Hash() {
 		t.Error("a copy has another hash")
 	}
 	enqueue(c, 0, 1, 2)
 	c.Take(0)
 	c.Crash(2)
-	if n.Len() != 1 || n.At(0).Number != 1 || !n.Noticed(0, 2) || n.hash() == c.hash() {
+	if n.Len() != 1 || n.At(0).Number != 1 || !n.Noticed(0, 2) || n.Hash() == c.Hash() {
 		t.Error("a change of the copy has reached what it was copied from")
 	}
 }

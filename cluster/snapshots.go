@@ -1,0 +1,234 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/placement"
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
+)
+
+// A snapshot of several stores is what a crash of all of them at one moment would leave, if nothing was lost that was appended. The leader of the first
+// store has all halted: none appends anything, and so none tells another one, or a client, of anything new. When all are, at one moment, they go on. Each
+// leader then saves what its store had, in its own place.
+
+const (
+	haltMax   = time.Second           // how long a store is halted at most, if what has halted it is lost
+	haltTries = 50                    // while something is prepared that a snapshot cannot have
+	haltPause = 20 * time.Millisecond // between two of these
+	keptMax   = 10 * time.Second      // how long what a store had is kept for the one that has halted it, until that has it saved
+)
+
+// snapshotPart is what the leader of a store is asked to do for a snapshot of several.
+type snapshotPart struct {
+	Do    string       `json:"do"`
+	Set   snapshot.Set `json:"set"` // at the store
+	Taken time.Time    `json:"taken"`
+}
+
+// What the leader of a store is asked to do, in this order.
+const (
+	doHalt   = "halt"
+	doResume = "resume" // it fails if the store was not halted up to now
+	doSave   = "save"   // returns when that is done
+	doPrune  = "prune"  // all have saved their parts
+	doDrop   = "drop"   // the snapshot has come to nothing
+)
+
+// errUndecided answers doHalt if it is to be asked again: it stands for an archive.UndecidedError.
+var errUndecided = errors.New("an event over several stores is about to change an actor whose class has a snapshot block")
+
+// snapshotParts are what the stores that this node leads do for snapshots of several.
+type snapshotParts struct {
+	mu   sync.Mutex
+	list map[snapshot.Set]*aeonrt.Halted
+}
+
+// takeSnapshots takes snapshots of all stores while this node leads the first of several.
+func (n *node) takeSnapshots() {
+	every := n.c.Snapshots.Every()
+	if every == 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // ends with the node
+		<-n.stop
+		cancel()
+	}()
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if len(n.placement.State().Stores) < 2 || n.holders.of(n, firstStore).runs() == nil {
+			continue
+		}
+		if err := n.takeSnapshot(ctx); err != nil && ctx.Err() == nil {
+			n.log.Error("no snapshot of the stores was taken", "error", err)
+		}
+	}
+}
+
+// takeSnapshot takes a snapshot of all stores.
+func (n *node) takeSnapshot(ctx context.Context) (err error) {
+	taken := n.clock.Now()
+	set := snapshot.NewSet(taken, len(n.placement.State().Stores))
+	defer func() {
+		if err != nil {
+			_ = n.askParts(context.WithoutCancel(ctx), doDrop, set, taken) // a store that does not hear of it goes on by itself
+		}
+	}()
+	for tries := 1; ; tries++ {
+		err := n.askParts(ctx, doHalt, set, taken)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errUndecided) || tries == haltTries {
+			return err
+		}
+		if err := n.askParts(ctx, doDrop, set, taken); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(haltPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for _, do := range []string{doResume, doSave} {
+		if err := n.askParts(ctx, do, set, taken); err != nil {
+			return err
+		}
+	}
+	n.log.Info("snapshot", "name", set.Name, "stores", set.Stores, "took", time.Since(taken))
+	return n.askParts(ctx, doPrune, set, taken)
+}
+
+// askParts has the leaders of all stores do something, at once, and waits for that.
+func (n *node) askParts(ctx context.Context, do string, set snapshot.Set, taken time.Time) error {
+	if do != doSave && do != doPrune {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, haltMax)
+		defer cancel()
+	}
+	failed := make([]error, set.Stores)
+	var group sync.WaitGroup
+	for store := range set.Stores {
+		group.Go(func() {
+			if err := n.askPart(ctx, snapshotPart{do, set.At(store), taken}); err != nil {
+				failed[store] = fmt.Errorf("store %d: %w", store, err)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(failed...)
+}
+
+// askPart has the leader of a store do something.
+func (n *node) askPart(ctx context.Context, p snapshotPart) error {
+	_, at, _ := n.holders.of(n, placement.StoreID(p.Set.Store)).known()
+	switch {
+	case at.Here != nil:
+		return n.doPart(ctx, p)
+	case at.Node == 0:
+		return errors.New("it has no leader")
+	}
+	b, _ := json.Marshal(p) // never fails
+	answer, err := n.transport.Call(ctx, at.Node, append([]byte{callSnapshot}, b...))
+	if err == nil && len(answer) > 0 {
+		err = errUndecided
+	}
+	return err
+}
+
+// servePart is doPart for another node.
+func (n *node) servePart(ctx context.Context, body []byte) ([]byte, error) {
+	var p snapshotPart
+	if err := json.Unmarshal(body, &p); err != nil {
+		return nil, err
+	}
+	err := n.doPart(ctx, p)
+	if errors.Is(err, errUndecided) {
+		return []byte{1}, nil
+	}
+	return nil, err
+}
+
+// doPart does what a store that this node leads is asked for.
+func (n *node) doPart(ctx context.Context, p snapshotPart) error {
+	parts := &n.snapshots
+	if p.Do == doHalt {
+		return n.halt(p)
+	}
+	parts.mu.Lock()
+	h := parts.list[p.Set]
+	parts.mu.Unlock()
+	switch {
+	case h == nil && p.Do == doDrop:
+		return nil
+	case h == nil:
+		return errors.New("its leader takes no part in the snapshot: it was another one when that began, or it has given up")
+	}
+	switch p.Do {
+	case doResume:
+		if !h.Resume() {
+			return fmt.Errorf("it was to be halted for %v, and that is over", haltMax)
+		}
+		return nil
+	case doSave:
+		return h.Save(ctx, p.Set, p.Taken)
+	case doPrune:
+		h.Prune(ctx)
+	}
+	n.drop(p.Set)
+	return nil
+}
+
+// halt halts a store that this node leads.
+func (n *node) halt(p snapshotPart) error {
+	s := n.holders.of(n, placement.StoreID(p.Set.Store)).runs()
+	if s == nil {
+		return errors.New("another node leads it now")
+	}
+	h, err := s.Halt(haltMax)
+	if undecided := new(archive.UndecidedError); errors.As(err, &undecided) {
+		return errUndecided
+	}
+	if err != nil {
+		return err
+	}
+	n.snapshots.mu.Lock()
+	defer n.snapshots.mu.Unlock()
+	if n.snapshots.list == nil {
+		n.snapshots.list = make(map[snapshot.Set]*aeonrt.Halted)
+	}
+	for set, old := range n.snapshots.list {
+		if set.Store == p.Set.Store && old.Abandon() { // what has asked for it has not come back
+			delete(n.snapshots.list, set)
+		}
+	}
+	n.snapshots.list[p.Set] = h
+	time.AfterFunc(keptMax, func() { h.Abandon() })
+	return nil
+}
+
+// drop ends the part of a store.
+func (n *node) drop(set snapshot.Set) {
+	n.snapshots.mu.Lock()
+	h := n.snapshots.list[set]
+	delete(n.snapshots.list, set)
+	n.snapshots.mu.Unlock()
+	if h != nil {
+		h.Close()
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// saveStores makes a snapshot of some of several stores, each in the place of a node, and returns its name.
+func saveStores(t *testing.T, place string, second int64, stores int, nodes map[int]string) string {
+	t.Helper()
+	set := snapshot.NewSet(time.Unix(second, 0), stores)
+	for i, node := range nodes {
+		e := memengine.New()
+		s, err := store.Open(e, store.Options{Program: "bank", Number: event.StoreID(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := set.At(i)
+		m := snapshot.Manifest{Kind: snapshot.Store, Set: &part, Store: s.Identity().Store, Program: "bank", Number: uint64(second), Taken: time.Unix(second, 0)}
+		_, err = snapshot.Save(context.Background(), snapshot.Dir(filepath.Join(place, node)), m, func(emit func(key, row []byte) error) error { return archive.NodeRows(e, nil, emit) })
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return set.Name
+}
+
+// A snapshot of several stores is listed as one, and restored to a directory with one for each, which a cluster begins with, and nothing else does.
+func TestStoresAreRestored(t *testing.T) {
+	root := t.TempDir()
+	place, dir := filepath.Join(root, "place"), filepath.Join(root, "dir")
+	whole := saveStores(t, place, 1, 2, map[int]string{0: "node1", 1: "node2"})
+	part := saveStores(t, place, 2, 2, map[int]string{1: "node1"})
+	var out bytes.Buffer
+	env := &cli.Env{Tool: "aeond", Stdout: cli.NewOutput(&out), Stderr: &out}
+	if err := listSnapshots(env, place, true); err != nil {
+		t.Fatal(err)
+	}
+	want := "(?s)^" + whole + `  bank  \d+ rows  \d+ bytes  everything, in 2 stores  whole\n` + part + `  bank  \d+ rows  \d+ bytes  2 stores, INCOMPLETE: without store 0\n$`
+	if !regexp.MustCompile(want).MatchString(out.String()) {
+		t.Errorf("they are listed as\n%s", out.String())
+	}
+	for _, left := range []string{"store0", "store1.restoring-0123abcd"} { // by one that was killed
+		if err := os.MkdirAll(filepath.Join(dir, left, "db"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out.Reset()
+	if err := restore(env, place, dir, snapshot.Wanted{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "of "+whole+", in 2 stores: a new cluster begins with them by --adopt "+dir) || !strings.Contains(text, "removed what a restore that was killed has left") {
+		t.Errorf("it says\n%s", text)
+	}
+	if n, err := archive.Stores(dir); n != 2 || err != nil {
+		t.Errorf("%d stores, %v", n, err)
+	}
+	stores := new(archive.StoresError)
+	if _, err := openToLook(dir); !errors.As(err, &stores) {
+		t.Errorf("as a directory of one store: %v", err)
+	}
+	for i := range 2 {
+		if text, err := checked(t, archive.StoreDir(dir, i)); err != nil {
+			t.Errorf("store %d: %v\n%s", i, err, text)
+		}
+	}
+	if err := restore(env, place, dir, snapshot.Wanted{Name: whole}); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("to the same again: %v", err)
+	}
+	if err := restore(env, place, filepath.Join(root, "other"), snapshot.Wanted{Name: part}); err == nil || !strings.Contains(err.Error(), "INCOMPLETE") {
+		t.Errorf("of a part: %v", err)
+	}
+}

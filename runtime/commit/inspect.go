@@ -1,0 +1,80 @@
+package commit
+
+import (
+	"encoding/binary"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// This file shows the state of the machines to an explorer (runtime/lock/locktest). It changes nothing, and no rule depends on it.
+
+// CopyFrom makes h equal to o.
+func (h *Home) CopyFrom(o *Home) {
+	if clear(h.tries); h.tries == nil {
+		h.tries = make(map[Name]*try)
+	}
+	for name, t := range o.tries {
+		next := *t
+		next.parts = append([]part(nil), t.parts...)
+		h.tries[name] = &next
+	}
+}
+
+// CopyFrom makes p equal to o.
+func (p *Participant) CopyFrom(o *Participant) {
+	if clear(p.tasks); p.tasks == nil {
+		p.tasks = make(map[Name]*task)
+	}
+	for name, t := range o.tasks {
+		next := *t
+		p.tasks[name] = &next
+	}
+}
+
+// Append appends all that the next steps of h depend on.
+func (h *Home) Append(b []byte) []byte {
+	for _, name := range names(h.tries) {
+		t := h.tries[name]
+		b = append(name.append(b), byte(t.phase), flags(t.writes), byte(len(t.parts)))
+		for _, p := range t.parts {
+			b = append(binary.AppendUvarint(b, uint64(p.store)), flags(p.writes, p.voted, p.early, p.row, p.done))
+		}
+	}
+	return b
+}
+
+// Append appends all that the next steps of p depend on.
+func (p *Participant) Append(b []byte) []byte {
+	for _, name := range names(p.tasks) {
+		t := p.tasks[name]
+		b = append(binary.AppendUvarint(name.append(b), uint64(t.home)), byte(t.stage), flags(t.row, t.early))
+	}
+	return b
+}
+
+func (n Name) append(b []byte) []byte {
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(n.Event.Origin)), n.Event.Seq)
+	return binary.AppendUvarint(b, n.Number)
+}
+
+func flags(list ...bool) (b byte) {
+	for i, set := range list {
+		if set {
+			b |= 1 << i
+		}
+	}
+	return b
+}
+
+// Knows reports whether something of an event is left.
+func (p *Participant) Knows(id event.EventID) bool {
+	for name := range p.tasks {
+		if name.Event == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Len returns how many attempts have a part here.
+func (p *Participant) Len() int { return len(p.tasks) }

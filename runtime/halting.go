@@ -1,0 +1,150 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
+)
+
+// Every returns how often snapshots are taken, 0 if none are.
+func (n *NodeSnapshots) Every() time.Duration {
+	if n == nil || n.target == nil {
+		return 0
+	}
+	return n.SnapshotEvery
+}
+
+var (
+	errNoPlace = errors.New("this node has no place for snapshots: start it with --snapshots, as the others")
+	errOver    = errors.New("the store has another leader now")
+)
+
+// halts are the parts that a system takes in snapshots of several stores.
+type halts struct {
+	ctx    context.Context // done when the system is to end
+	cancel context.CancelFunc
+
+	mu   sync.Mutex
+	list map[*Halted]bool // nil: the system ends
+}
+
+func (l *halts) open() {
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.list = make(map[*Halted]bool)
+}
+
+// close ends all parts, and waits for that.
+func (l *halts) close() {
+	l.cancel()
+	l.mu.Lock()
+	list := l.list
+	l.list = nil
+	l.mu.Unlock()
+	for h := range list {
+		h.Close()
+	}
+}
+
+// Halted is a store that takes part in a snapshot of several, which are halted together and saved one by one.
+type Halted struct {
+	led *Led
+
+	mu     sync.Mutex      // held while the part is saved
+	halted *archive.Halted // nil: it is over
+	saved  *snapshot.Manifest
+}
+
+// Halt halts the store until Resume, or until limit has passed. The caller calls Close. The error is an *archive.UndecidedError if it is to try again.
+func (l *Led) Halt(limit time.Duration) (*Halted, error) {
+	if l.of.Snapshots.Every() == 0 {
+		return nil, errNoPlace
+	}
+	l.halts.mu.Lock() // the system does not end while the store is halted
+	defer l.halts.mu.Unlock()
+	if l.halts.list == nil {
+		return nil, errOver
+	}
+	a, err := l.System.HaltForSnapshot(limit)
+	if err != nil {
+		return nil, err
+	}
+	h := &Halted{led: l, halted: a}
+	l.halts.list[h] = true
+	return h, nil
+}
+
+// Resume has the store go on, and reports whether it was halted up to now.
+func (h *Halted) Resume() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.halted != nil && h.halted.Resume()
+}
+
+// Save makes the part that the store has, as it was when it was halted.
+func (h *Halted) Save(ctx context.Context, set snapshot.Set, taken time.Time) (err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.halted == nil {
+		return errOver
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.led.halts.ctx, cancel)()
+	n := h.led.of.Snapshots
+	n.taking.Lock()
+	defer n.taking.Unlock()
+	start := time.Now()
+	saved, err := h.halted.Save(ctx, n.target, set, taken)
+	if err == nil {
+		tell(h.led.of.Log, saved, start)
+		h.saved = &saved.Manifest
+	}
+	h.over()
+	return err
+}
+
+// Prune deletes the parts of older snapshots, as far as fewer are to be kept, when all parts of this one are saved.
+func (h *Halted) Prune(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n := h.led.of.Snapshots; h.saved != nil {
+		n.taking.Lock()
+		defer n.taking.Unlock()
+		n.prune(ctx, h.saved, h.led.of.Log)
+	}
+}
+
+// Close ends the part.
+func (h *Halted) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over()
+}
+
+// Abandon is Close unless the part is being saved. It reports whether the part is over.
+func (h *Halted) Abandon() bool {
+	if !h.mu.TryLock() {
+		return false
+	}
+	defer h.mu.Unlock()
+	h.over()
+	return true
+}
+
+// over gives back what the part has of the store. Caller holds mu.
+func (h *Halted) over() {
+	if h.halted == nil {
+		return
+	}
+	if err := h.halted.Close(); err != nil {
+		h.led.of.Log.Warn("a view of a store was not closed well", "error", err)
+	}
+	h.halted = nil
+	h.led.halts.mu.Lock()
+	defer h.led.halts.mu.Unlock()
+	delete(h.led.halts.list, h)
+}

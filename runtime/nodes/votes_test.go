@@ -1,0 +1,105 @@
+package nodes_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// A gauge is an actor that is read, held, or reads two others, one after the other.
+type gauge struct{ aeonrt.Self }
+
+func (x *gauge) SaveField(*aeonrt.Writer, int)    {}
+func (x *gauge) LoadFields(*aeonrt.Reader)        {}
+func (x *gaugeArgs) Encode(e *aeonrt.Encoder)     { aeonrt.PutRef(e, x.first); aeonrt.PutRef(e, x.second) }
+func (x *gaugeArgs) Decode(d *aeonrt.Decoder)     { x.first, x.second = aeonrt.GetRef(d), aeonrt.GetRef(d) }
+func (x *gaugeArgs) EncodeResult(*aeonrt.Encoder) {}
+func (x *gaugeArgs) DecodeResult(*aeonrt.Decoder) {}
+func newGaugeArgs() aeonrt.Args                   { return new(gaugeArgs) }
+func gaugeMethod(name string, e aeonrt.Effects) aeonrt.Method {
+	return aeonrt.Method{Class: &gaugeClass, Name: name, Signature: "(actor gauge.Gauge,actor gauge.Gauge)", Params: []string{"first", "second"}, Effects: e, NewArgs: newGaugeArgs}
+}
+
+type gaugeArgs struct{ first, second aeonrt.Ref }
+
+var (
+	gaugeClass   = aeonrt.Class{Shape: aeonrt.Shape{Package: "gauge", Name: "Gauge"}}
+	gaugeNew     = gaugeMethod("new", aeonrt.Effects{Self: aeonrt.Write})
+	gaugePeek    = gaugeMethod("peek", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
+	gaugeRead    = gaugeMethod("read", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
+	gaugeHold    = gaugeMethod("hold", aeonrt.Effects{Self: aeonrt.Write})
+	gaugeBoth    = gaugeMethod("both", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
+	gaugePackage = aeonrt.Package{Name: "gauge"}
+
+	gaugeHeld chan struct{} // hold waits until it is closed
+)
+
+func init() {
+	gaugeClass.New = func() aeonrt.Object { return new(gauge) }
+	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth}, &gaugeNew
+	nothing := func(*aeonrt.Cx, any, aeonrt.Args) {}
+	gaugeNew.Run, gaugePeek.Run, gaugeRead.Run = nothing, nothing, nothing
+	gaugeHold.Run = func(*aeonrt.Cx, any, aeonrt.Args) { <-gaugeHeld }
+	gaugeBoth.Effects.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		f.Add(args.(*gaugeArgs).first, aeonrt.Read)
+		f.Add(args.(*gaugeArgs).second, aeonrt.Read)
+	}
+	gaugeBoth.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		aeonrt.CallRemote(cx, args.(*gaugeArgs).first, &gaugePeek, &gaugeArgs{})
+		aeonrt.CallRemote(cx, args.(*gaugeArgs).second, &gaugeRead, &gaugeArgs{})
+	}
+	gaugePackage.Classes = []*aeonrt.Class{&gaugeClass}
+}
+
+// A vote that has gone with an answer does not count if a queue has let the event have another actor since: the event which had that before may have written what the vote is for,
+// if the store that has voted has lost its leader. So that store is asked once more.
+func TestAVoteDoesNotCountBeforeALockIsGranted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := nodes.Open(nodes.Config{
+			System: aeonrt.Config{Classes: aeonrt.AllClasses(&gaugePackage)}, Stores: 3, Partitions: 3,
+			Open:  func(event.StoreID) (store.Engine, error) { return memengine.New(), nil },
+			Fatal: func(err error) { panic(err) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all [3]aeonrt.Ref
+		for s := range all {
+			if all[s], err = c.System(event.StoreID(s)).Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// both has an event at store 2 read the other two, of which held, if it is one of them, is held by another event when the first one comes there.
+		both := func(held int) (messages int64) {
+			c.Settle()
+			before := c.Counts()
+			gaugeHeld = make(chan struct{})
+			if held >= 0 {
+				_ = c.System(event.StoreID(held)).Client().Issue(all[held], &gaugeHold, &gaugeArgs{})
+				synctest.Wait()
+			}
+			s := c.System(2)
+			f := s.Client().Issue(all[2], &gaugeBoth, &gaugeArgs{s.Resolve(all[1].ID()), s.Resolve(all[0].ID())})
+			synctest.Wait()
+			close(gaugeHeld)
+			if err := f.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			c.Settle()
+			return c.Counts().Messages - before.Messages
+		}
+		both(1) // from now on it enters by TOP, and store 1 votes with its answer
+		free := both(-1)
+		if waits := both(0); waits != free+2 {
+			t.Errorf("%d messages if it waits for a lock after a vote, %d if it does not", waits, free)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

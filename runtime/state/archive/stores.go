@@ -1,0 +1,89 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A snapshot of the stores of a cluster is restored to a directory with one for each, beside a file that is made last. A new cluster begins with these.
+
+const storesFile = "STORES"
+
+// StoreDir returns the directory of one of several stores.
+func StoreDir(dir string, store int) string { return filepath.Join(dir, fmt.Sprint("store", store)) }
+
+// Stores returns how many stores were restored to a directory, 0 if it is no such directory.
+func Stores(dir string) (stores int, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, storesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if _, err := fmt.Sscanf(string(text), "stores %d\n", &stores); err != nil || stores < 1 {
+		return 0, fmt.Errorf("%s does not say how many stores there are: restore the snapshot anew", filepath.Join(dir, storesFile))
+	}
+	return stores, nil
+}
+
+// WriteStores says that all stores are in their directories, durably. of is the snapshot.
+func WriteStores(dir string, stores int, of string) error {
+	f, err := os.OpenFile(filepath.Join(dir, storesFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "stores %d\nsnapshot %s\n", stores, of)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// storeDirs are the names of directories of stores, and of those that were under way.
+var storeDirs = regexp.MustCompile(`^store\d+(\.restoring-[0-9a-f]{8})?$`)
+
+// VacateStores removes what a restore of several stores that was killed has left in a directory, if there is nothing else, and reports whether it has.
+func VacateStores(dir string) (removed bool, err error) {
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || len(list) == 0 {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, e := range list {
+		if !e.IsDir() || !storeDirs.MatchString(e.Name()) {
+			return false, nil
+		}
+	}
+	for _, e := range list {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// StoresError says that a directory has the stores of a cluster, where that of a program alone is wanted.
+type StoresError struct {
+	Dir    string
+	Stores int
+}
+
+// Error implements error.
+func (e *StoresError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s has the %d stores of a cluster, as a snapshot was restored: begin a cluster with them, by \"aeond start --adopt %[1]s\" with a new directory; ", e.Dir, e.Stores)
+	fmt.Fprintf(&b, "each of them, such as %s, can be looked into by itself", StoreDir(e.Dir, 0))
+	return b.String()
+}

@@ -1,0 +1,128 @@
+//go:build linux
+
+package cluster
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/cluster/status"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+)
+
+var untouchedKills = flag.Int("untouched.kills", 1, "how many leaders of another store are killed by TestUntouchedStores")
+
+// sample is how long a request took, and when it was due.
+type sample struct {
+	at   time.Time
+	took time.Duration
+}
+
+func p99(list []time.Duration) time.Duration {
+	slices.Sort(list)
+	return list[(len(list)-1)*99/100]
+}
+
+// While a store has no leader, events on actors of another one go on as before, also beside events that touch both and wait. The node that is killed has a replica of either store.
+func TestUntouchedStores(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, nodes)
+	c := &crowd{w: w, stop: make(chan struct{}), tag: t.Name()}
+	lists := make(map[uint32][]string) // the purses of each store
+	for i := 0; len(lists[0]) < 4 || len(lists[1]) < 4; i++ {
+		name := fmt.Sprint("purse", i)
+		c.until(i, "/v1/Purse/"+name+"/fill", "fill "+name, map[string]any{"k": inPurse})
+		for _, l := range w.told(0, httpdoor.ActorsPath+"?class=Purse") {
+			if l.Actor == "Purse/"+name {
+				lists[*l.Store] = append(lists[*l.Store], name)
+			}
+		}
+	}
+	from, to := lists[0][3], lists[1][3]
+	for _, name := range []string{from, to} {
+		c.until(0, "/v1/Till/both/join", "join "+name, map[string]any{"name": name, "p": "Purse/" + name})
+	}
+	spread := func() (touched, untouched int) { // the leaders of the stores 0 and 1
+		w.await("each store is led by the node that is to lead it", func(s *status.Status) bool {
+			return s.Health == status.Healthy && !slices.ContainsFunc(s.Stores, func(st status.Store) bool {
+				return len(st.Wanted) != nodes || st.Leader != st.Wanted[int(st.ID)%nodes]
+			})
+		}, 0, 1, 2)
+		return w.leaderOf(0, 0), w.leaderOf(0, 1)
+	}
+	var mu sync.Mutex
+	var samples []sample
+	var group sync.WaitGroup
+	// each sends a request every few milliseconds, until the test ends. What one takes counts from when it was due: one that waits makes those behind it late.
+	each := func(note bool, at int, path, key string, args map[string]any) {
+		due := time.Now()
+		group.Go(func() {
+			for n := 0; ; n++ {
+				due = due.Add(10 * time.Millisecond)
+				select {
+				case <-c.stop:
+					return
+				case <-time.After(time.Until(due)):
+				}
+				c.until(at, path, fmt.Sprint(key, n), args)
+				if note {
+					mu.Lock()
+					samples = append(samples, sample{due, time.Since(due)})
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	_, at := spread()
+	for _, name := range lists[1][:3] {
+		each(true, at, "/v1/Purse/"+name+"/fill", name+" untouched ", map[string]any{"k": 0})
+	}
+	each(false, at, "/v1/Till/both/give", "both ", map[string]any{"from": from, "to": to, "k": 1})
+	// between returns what requests took that were sent in some time.
+	between := func(from, to time.Time) (list []time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, s := range samples {
+			if s.at.After(from) && s.at.Before(to) {
+				list = append(list, s.took)
+			}
+		}
+		return list
+	}
+	var before, during []time.Duration
+	var outage time.Duration
+	for range *untouchedKills {
+		kill, stays := spread()
+		if stays != at || kill == at {
+			t.Fatalf("node %d leads the store that is not touched, and node %d the other one", stays, kill)
+		}
+		began := time.Now()
+		eventually(t, "requests are measured", func() (bool, any) { list := between(began, time.Now()); return len(list) >= 500, len(list) })
+		killed := time.Now()
+		w.end(kill, syscall.SIGKILL)
+		c.until(at, "/v1/Purse/"+lists[0][0]+"/fill", fmt.Sprint("touched ", killed), map[string]any{"k": 0})
+		over := time.Now()
+		eventually(t, "requests of the outage are answered", func() (bool, any) { list := between(over, time.Now()); return len(list) >= 20, len(list) })
+		before, during = append(before, between(began, killed)...), append(during, between(killed, over)...)
+		outage += over.Sub(killed)
+		w.start(kill, "")
+	}
+	close(c.stop)
+	group.Wait()
+	outage /= time.Duration(*untouchedKills)
+	if len(during) < 20 || outage < 100*time.Millisecond {
+		t.Fatalf("the outage took %v, and %d requests were sent meanwhile", outage, len(during))
+	}
+	t.Logf("outage %v on average; p99 of %d untouched events before it %v, of %d while it lasts %v; the longest %v", outage, len(before), p99(before), len(during), p99(during), slices.Max(during))
+	if p := p99(during); p > max(2*p99(before), outage/4) {
+		t.Errorf("of the events that do not touch the store that has no leader, one in a hundred takes %v or more, and %v before; the outage is %v", p, p99(before), outage)
+	}
+	for _, wrong := range c.wrong {
+		t.Error(wrong)
+	}
+}
