@@ -68,11 +68,15 @@ func (l *Led) Halt(limit time.Duration) (*Halted, error) {
 	if l.halts.list == nil {
 		return nil, errOver
 	}
-	a, err := l.System.HaltForSnapshot(limit)
+	a, err := l.System.Archive()
 	if err != nil {
 		return nil, err
 	}
-	h := &Halted{led: l, halted: a}
+	halted, err := a.Halt(limit)
+	if err != nil {
+		return nil, err
+	}
+	h := &Halted{led: l, halted: halted}
 	l.halts.list[h] = true
 	return h, nil
 }

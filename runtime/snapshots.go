@@ -157,10 +157,14 @@ const pruneMax = time.Second
 
 // save makes a snapshot of all actors, or of the one that the user has named.
 func (k *keeping) save(ctx context.Context, s *System) (*snapshot.Saved, error) {
-	if k.SnapshotActor == "" {
-		return s.Snapshot(ctx, k.target)
+	a, err := s.Archive()
+	if err != nil {
+		return nil, err
 	}
-	saved, err := s.SnapshotNamed(ctx, k.target, k.actor)
+	if k.SnapshotActor == "" {
+		return a.Snapshot(ctx, k.target)
+	}
+	saved, err := a.SnapshotNamed(ctx, k.target, k.actor)
 	return saved, sayMissing(err)
 }
 

@@ -57,7 +57,7 @@ func TestSnapshotNamedFollowsTheName(t *testing.T) {
 	none := func(when string) {
 		t.Helper()
 		var missing *archive.NoActorError
-		if _, err := n.sys.SnapshotNamed(ctx, to, name); !errors.As(err, &missing) {
+		if _, err := n.archive().SnapshotNamed(ctx, to, name); !errors.As(err, &missing) {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestSnapshotNamedFollowsTheName(t *testing.T) {
 	var roots []string
 	for want := range 2 {
 		b, _ := openBank(t, n.sys, "one", 2)
-		s, err := n.sys.SnapshotNamed(ctx, to, name)
+		s, err := n.archive().SnapshotNamed(ctx, to, name)
 		mustNot(t, err)
 		if s.Actor != "bank.Bank/one" || s.Actors != 3 || s.Root != b.ID().String() || s.Number != uint64(want+1) {
 			t.Errorf("the manifest is %+v", s.Manifest)

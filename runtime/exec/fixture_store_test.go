@@ -10,6 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -165,6 +166,15 @@ type node struct {
 	store  *store.Store
 	sys    *System
 	cl     *Client
+}
+
+// archive makes snapshots of the node.
+func (n *node) archive() *archive.Live {
+	a, err := n.sys.Archive()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return a
 }
 
 // startNode opens a system on an empty store.

@@ -189,12 +189,12 @@ func TestSnapshotsHaveWhatBlocksLeave(t *testing.T) {
 	d := largeDesk(t, n, "secret")
 	overrideDesk(t, func(cx *Cx, self *desk) { self.setText(cx, "") })
 	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
-	whole, err := n.sys.Snapshot(ctx, to)
+	whole, err := n.archive().Snapshot(ctx, to)
 	mustNot(t, err)
-	one, err := n.sys.SnapshotActor(ctx, to, d.Ref)
+	one, err := n.archive().SnapshotActor(ctx, to, d.Ref)
 	mustNot(t, err)
 	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) { self.setText(cx, "another secret") }))
-	again, err := n.sys.SnapshotActor(ctx, to, d.Ref)
+	again, err := n.archive().SnapshotActor(ctx, to, d.Ref)
 	mustNot(t, err)
 	if one.Actors != 2 || len(one.Chunks) == 0 {
 		t.Errorf("the manifest of the actor is %+v", one.Manifest)
@@ -256,7 +256,7 @@ func TestFailingBlockFailsTheSnapshot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			overrideDesk(t, c.block)
 			dir := t.TempDir()
-			_, err := n.sys.Snapshot(context.Background(), snapshot.Dir(dir))
+			_, err := n.archive().Snapshot(context.Background(), snapshot.Dir(dir))
 			var failed *archive.OverrideError
 			if !errors.As(err, &failed) || failed.Class != "t.Desk" || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("Snapshot: %v", err)
@@ -272,7 +272,7 @@ func TestFailingBlockFailsTheSnapshot(t *testing.T) {
 		})
 	}
 	overrideDesk(t, func(cx *Cx, self *desk) {})
-	if _, err := n.sys.Snapshot(context.Background(), snapshot.Dir(t.TempDir())); err != nil {
+	if _, err := n.archive().Snapshot(context.Background(), snapshot.Dir(t.TempDir())); err != nil {
 		t.Errorf("a later snapshot: %v", err)
 	}
 	n.close()

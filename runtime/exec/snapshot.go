@@ -1,55 +1,26 @@
 package exec
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
-	"time"
 
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
-	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Snapshot makes a snapshot of everything that the node has, as of a moment of the call,
-// while events go on.
-func (s *System) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Saved, error) {
+// Archive makes snapshots of what the system has, while events go on.
+func (s *System) Archive() (*archive.Live, error) {
 	if s.durable == nil {
 		return nil, ErrNoStore
 	}
-	return s.durable.archive.Snapshot(ctx, to)
-}
-
-// HaltForSnapshot has nothing that events do take effect in the store until what it returns is resumed, or limit has passed, so that a snapshot of several
-// stores is of one moment. The error is an *archive.UndecidedError if none can be taken now.
-func (s *System) HaltForSnapshot(limit time.Duration) (*archive.Halted, error) {
-	return s.durable.archive.Halt(limit)
-}
-
-// SnapshotActor makes a snapshot of an actor and everything that it reaches, as of a moment of
-// the call, while events go on. The error is a *archive.NoActorError if the actor is not there.
-func (s *System) SnapshotActor(ctx context.Context, to snapshot.Target, actor order.Ref) (*snapshot.Saved, error) {
-	return s.snapshotOf(ctx, to, func(store.Reader) (event.ActorID, error) { return order.HandleOf(actor).ID, nil })
-}
-
-// SnapshotNamed is SnapshotActor of the actor that has a name at that moment. The errors are those of
-// archive.ActorName.Find, too.
-func (s *System) SnapshotNamed(ctx context.Context, to snapshot.Target, actor archive.ActorName) (*snapshot.Saved, error) {
-	return s.snapshotOf(ctx, to, actor.Find)
-}
-
-func (s *System) snapshotOf(ctx context.Context, to snapshot.Target, root func(store.Reader) (event.ActorID, error)) (*snapshot.Saved, error) {
-	if s.durable == nil {
-		return nil, ErrNoStore
-	}
-	return s.durable.archive.SnapshotOf(ctx, to, root)
+	return &s.durable.archive, nil
 }
 
 // overrides returns what the classes of the program change in a view of the store.

@@ -38,10 +38,10 @@ func TestSnapshotsAreConsistentWhileEventsRun(t *testing.T) {
 	}
 	var list []*snapshot.Saved
 	for i := range 10 {
-		take := n.sys.Snapshot
+		take := n.archive().Snapshot
 		if i%2 == 1 {
 			take = func(ctx context.Context, to snapshot.Target) (*snapshot.Saved, error) {
-				return n.sys.SnapshotActor(ctx, to, b.Ref)
+				return n.archive().SnapshotActor(ctx, to, b.Ref)
 			}
 		}
 		s, err := take(ctx, to)
@@ -78,12 +78,8 @@ func isAbort(err error) bool {
 }
 
 func TestSnapshotNeedsAStore(t *testing.T) {
-	s, cl := testSystem(t, Config{})
-	if _, err := s.Snapshot(context.Background(), snapshot.Dir(t.TempDir())); !errors.Is(err, ErrNoStore) {
-		t.Errorf("Snapshot: %v", err)
-	}
-	d := newDesk(t, cl)
-	if _, err := s.SnapshotActor(context.Background(), snapshot.Dir(t.TempDir()), d.Ref); !errors.Is(err, ErrNoStore) {
-		t.Errorf("SnapshotActor: %v", err)
+	s, _ := testSystem(t, Config{})
+	if _, err := s.Archive(); !errors.Is(err, ErrNoStore) {
+		t.Errorf("Archive: %v", err)
 	}
 }

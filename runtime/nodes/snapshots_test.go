@@ -174,7 +174,11 @@ func TestSnapshotsOfStores(t *testing.T) {
 		sets = append(sets, set)
 		var halted []*archive.Halted
 		for i := range markStores {
-			h, err := c.System(event.StoreID(i)).HaltForSnapshot(time.Minute)
+			a, err := c.System(event.StoreID(i)).Archive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := a.Halt(time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}

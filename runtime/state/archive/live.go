@@ -8,6 +8,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -33,8 +34,19 @@ func (l *Live) everything(view store.Reader, _ *snapshot.Manifest) (snapshot.Row
 	return func(emit func(key, row []byte) error) error { return NodeRows(view, o, emit) }, nil
 }
 
-// SnapshotOf makes a snapshot of the actor that root finds, and everything that it reaches, as of a moment of the call.
-func (l *Live) SnapshotOf(ctx context.Context, to snapshot.Target, root func(store.Reader) (event.ActorID, error)) (*snapshot.Saved, error) {
+// SnapshotActor makes a snapshot of an actor and everything that it reaches, as of a moment of the call. The error is a *NoActorError if the actor is not
+// there.
+func (l *Live) SnapshotActor(ctx context.Context, to snapshot.Target, actor order.Ref) (*snapshot.Saved, error) {
+	return l.snapshotOf(ctx, to, func(store.Reader) (event.ActorID, error) { return order.HandleOf(actor).ID, nil })
+}
+
+// SnapshotNamed is SnapshotActor of the actor that has a name at that moment. The errors are those of ActorName.Find, too.
+func (l *Live) SnapshotNamed(ctx context.Context, to snapshot.Target, actor ActorName) (*snapshot.Saved, error) {
+	return l.snapshotOf(ctx, to, actor.Find)
+}
+
+// snapshotOf makes a snapshot of the actor that root finds.
+func (l *Live) snapshotOf(ctx context.Context, to snapshot.Target, root func(store.Reader) (event.ActorID, error)) (*snapshot.Saved, error) {
 	return l.take(ctx, to, snapshot.Manifest{Kind: snapshot.Actor}, func(view store.Reader, m *snapshot.Manifest) (snapshot.Rows, error) {
 		id, err := root(view)
 		if err != nil {
