@@ -36,6 +36,7 @@ func (c *Call) put(e *codec.Encoder) {
 		e.Blob(c.Span.Parent[:])
 		e.Uint(c.Span.Child)
 		e.String(c.Span.State)
+		e.Bool(c.Span.Async)
 	}
 	if f&inCallOrder != 0 {
 		e.Uint(uint64(len(c.Order)))
@@ -60,7 +61,7 @@ func getCall(d *codec.Decoder) *Call {
 		c.Span = &span.Place{}
 		getID(d, c.Span.Trace[:])
 		getID(d, c.Span.Parent[:])
-		c.Span.Child, c.Span.State = d.Uint(), d.String()
+		c.Span.Child, c.Span.State, c.Span.Async = d.Uint(), d.String(), d.Bool()
 	}
 	if f&inCallOrder != 0 {
 		c.Order = list(d, (*codec.Decoder).Uint)

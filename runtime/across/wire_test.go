@@ -67,7 +67,7 @@ var (
 		c := &Call{Target: actors.Draw(t, "target"), Method: texts.Draw(t, "method"), Args: contents.Draw(t, "args"), Run: runs.Draw(t, "run"),
 			Strict: flags.Draw(t, "strict"), Votes: flags.Draw(t, "votes"), Lines: several(t, lineOf), Grown: several(t, wanted), Order: several(t, numbers)}
 		if flags.Draw(t, "recorded") {
-			c.Span = &span.Place{Child: rapid.Uint64().Draw(t, "child"), State: texts.Draw(t, "state")}
+			c.Span = &span.Place{Child: rapid.Uint64().Draw(t, "child"), State: texts.Draw(t, "state"), Async: flags.Draw(t, "async")}
 			copy(c.Span.Trace[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "trace"))
 			copy(c.Span.Parent[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "parent"))
 		}
@@ -238,7 +238,7 @@ func samples() []one {
 		{"called", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Args: []byte{1, 2}, Run: run}}},
 		{"called, with lines", &Message{Kind: Called, Name: name, Call: &Call{Target: event.WholePartition(3), Strict: true, Lines: lines}}},
 		{"called, recorded", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Run: Run{Reached: 1_700_000_000_000_000_000},
-			Span: &span.Place{Trace: span.TraceID{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, Parent: span.ID{0, 1, 2, 3, 4, 5, 6, 7}, Child: 2, State: "x=1"}}}},
+			Span: &span.Place{Trace: span.TraceID{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, Parent: span.ID{0, 1, 2, 3, 4, 5, 6, 7}, Child: 2, State: "x=1", Async: true}}}},
 		{"called, to vote", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Votes: true}}},
 		{"called, by a branch", &Message{Kind: Called, Name: name, Number: 3, Call: &Call{Target: account, Method: "bank.Account.deposit", Order: []uint64{2, 300}}}},
 		{"returned", &Message{Kind: Returned, Name: name, Reply: &Reply{Result: []byte{3}, Run: run, Wrote: true, Grown: []order.Wanted{claim}}}},
@@ -281,7 +281,7 @@ var golden = map[string]string{
 	"taken":                          "040481208070819081808040",
 	"called":                         "04058120807081908180804000000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b90700",
 	"called, with lines":             "040581208070819081808040000303fff7ffffffffffffff010000000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f77010104",
-	"called, recorded":               "04058120807081908180804000100381501462616e6b2e4163636f756e742e6465706f73697400000000008080d0e2c6bfce972f10000102030405060708090a0b0c0d0e0f0800010203040506070203783d31",
+	"called, recorded":               "04058120807081908180804000100381501462616e6b2e4163636f756e742e6465706f73697400000000008080d0e2c6bfce972f10000102030405060708090a0b0c0d0e0f0800010203040506070203783d3101",
 	"called, to vote":                "04058120807081908180804000080381501462616e6b2e4163636f756e742e6465706f736974000000000000",
 	"called, by a branch":            "04058120807081908180804003200381501462616e6b2e4163636f756e742e6465706f7369740000000000000202ac02",
 	"returned":                       "0406812080708190818080400087100480897a8080808080808080800180a8d6b9070001030103815003",

@@ -44,6 +44,9 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 	if !cx.forks() || !cx.separable(&p) || abroad && len(cx.branches) >= abroadMax || !abroad && !r.sys.Workers.Reserve() {
 		cx.aside(func() {
 			if abroad {
+				if cx.spanned {
+					cx.spans.AsyncElsewhere()
+				}
 				cx.callRemote(h, m, args)
 				return
 			}

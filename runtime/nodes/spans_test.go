@@ -23,9 +23,9 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 )
 
-// spansOf returns the spans of a few events of a ledger that is kept in so many stores, each of which exports its own, and how many stores have
+// spansOf returns the spans of what run does with a program that is kept in so many stores, each of which exports its own, and how many stores have
 // exported some.
-func spansOf(t *testing.T, stores int, seed uint64) (trees string, exported int) {
+func spansOf(t *testing.T, program *aeonrt.Package, stores int, seed uint64, run func(*testing.T, *exec.System)) (trees string, exported int) {
 	t.Helper()
 	clock := sched.NewSimClock(time.Unix(1000, 0))
 	tracers, lines := make([]*span.Tracer, stores), make([]bytes.Buffer, stores)
@@ -34,7 +34,7 @@ func spansOf(t *testing.T, stores int, seed uint64) (trees string, exported int)
 		defer tracers[i].Close()
 	}
 	c, err := nodes.Open(nodes.Config{
-		System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage), ClientClasses: aeonrt.AllClientClasses(&ledger.AeonPackage), Scheduled: true, Seed: seed, Clock: clock},
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(program), ClientClasses: aeonrt.AllClientClasses(program), Scheduled: true, Seed: seed, Clock: clock},
 		Stores: stores, Partitions: 2 * stores, Spread: true,
 		Open:  func(event.StoreID) (store.Engine, error) { return memengine.New(), nil },
 		Fatal: func(err error) { t.Error(err) },
@@ -47,25 +47,7 @@ func spansOf(t *testing.T, stores int, seed uint64) (trees string, exported int)
 		t.Fatal(err)
 	}
 	s := c.System(event.StoreID(stores - 1))
-	cl := s.Client()
-	bank := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}
-	list, err := bank.Open(cl, 4, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := list.Items()
-	var path aeonrt.Vector[ledger.AccountRef]
-	for _, to := range []int{2, 3, 0} {
-		aeonrt.Push(&path, a[to])
-	}
-	_, e1 := a[0].Pay(cl, a[1], 5, 1, 1)
-	_, refused := a[2].Pay(cl, a[3], 5000, 1, 2)
-	_, e2 := a[1].Later(cl, a[0], 5, 1, 3)
-	_, e3 := a[1].Relay(cl, path, 5, 1, 4)
-	sum, e4 := bank.Audit(cl, aeonrt.Vector[ledger.VaultRef]{})
-	if e1 != nil || refused == nil || e2 != nil || e3 != nil || e4 != nil || sum != 4000 {
-		t.Fatal(e1, refused, e2, e3, e4, sum)
-	}
+	run(t, s)
 	s.FireNextUntil(clock.Now().Add(faultTicks))
 	c.Settle()
 	if err := c.Close(); err != nil {
@@ -116,16 +98,64 @@ func merged(list []*spantree.Span) (kept []*spantree.Span) {
 	return kept
 }
 
+// pays runs a few events of a ledger.
+func pays(t *testing.T, s *exec.System) {
+	cl := s.Client()
+	bank := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}
+	list, err := bank.Open(cl, 4, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := list.Items()
+	var path aeonrt.Vector[ledger.AccountRef]
+	for _, to := range []int{2, 3, 0} {
+		aeonrt.Push(&path, a[to])
+	}
+	_, e1 := a[0].Pay(cl, a[1], 5, 1, 1)
+	_, refused := a[2].Pay(cl, a[3], 5000, 1, 2)
+	_, e2 := a[1].Later(cl, a[0], 5, 1, 3)
+	_, e3 := a[1].Relay(cl, path, 5, 1, 4)
+	sum, e4 := bank.Audit(cl, aeonrt.Vector[ledger.VaultRef]{})
+	if e1 != nil || refused == nil || e2 != nil || e3 != nil || e4 != nil || sum != 4000 {
+		t.Fatal(e1, refused, e2, e3, e4, sum)
+	}
+}
+
 // What an event does in several stores is one trace, the same as if it did all in one: each store exports what it has run.
 func TestSpansOverStores(t *testing.T) {
-	want, _ := spansOf(t, 1, 1)
-	for seed := range uint64(10) {
-		got, exported := spansOf(t, 3, seed)
-		if got != want {
-			t.Fatalf("seed %d:\n%s\nin one store:\n%s", seed, got, want)
+	for name, p := range map[string]struct {
+		of  *aeonrt.Package
+		run func(*testing.T, *exec.System)
+	}{"calls": {&ledger.AeonPackage, pays}, "async calls": {&tillPackage, counts}} {
+		t.Run(name, func(t *testing.T) {
+			want, _ := spansOf(t, p.of, 1, 1, p.run)
+			for seed := range uint64(10) {
+				got, exported := spansOf(t, p.of, 3, seed, p.run)
+				if got != want {
+					t.Fatalf("seed %d:\n%s\nin one store:\n%s", seed, got, want)
+				}
+				if exported < 2 {
+					t.Errorf("seed %d: %d stores have exported spans", seed, exported)
+				}
+			}
+		})
+	}
+}
+
+// counts has tills count, each by an async call.
+func counts(t *testing.T, s *exec.System) {
+	cl := s.Client()
+	var of []aeonrt.Ref
+	for range 12 {
+		r, err := cl.New(&tillClass, &tillNew, &tillArgs{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if exported < 2 {
-			t.Errorf("%d stores have exported spans", exported)
+		of = append(of, r)
+	}
+	for i := range of {
+		if err := cl.Await(of[i], &tillAll, &tillArgs{by: 1000, of: slices.Concat(of[:i], of[i+1:])}); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

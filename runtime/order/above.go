@@ -142,9 +142,7 @@ func (a *Attempt) came() {
 }
 
 // IsWide reports whether the attempt has parts in other stores.
-func (a *Attempt) IsWide() bool {
-	return a.wide
-}
+func (a *Attempt) IsWide() bool { return a.wide }
 
 // hasPart reports whether the attempt has a part in another store.
 func (a *Attempt) hasPart(s event.StoreID) bool {
@@ -304,9 +302,7 @@ func (a *Attempt) StartPart(home event.StoreID, turn uint64, wanted []Wanted, ha
 // TakePart is Take for a part. What it is granted before it says that it was taken comes before all that its event does.
 func (a *Attempt) TakePart() {
 	a.pass()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.granted = 0
+	a.TakeGranted()
 }
 
 // Abandon ends the waiting of a part that is to be dropped, wherever its code waits.

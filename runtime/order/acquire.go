@@ -38,11 +38,9 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 				return waited
 			}
 			if a.turn != 0 && d.MayGrow(h) {
-				grown, behind := a.grow(h, max(mode, Read))
-				if grown {
+				if grown, behind := a.grow(h, max(mode, Read)); grown {
 					return waited
-				}
-				if behind {
+				} else if behind {
 					waited = true
 					break
 				}

@@ -18,12 +18,7 @@ func (a *Attempt) room(h *Handle) error {
 	if !a.Bounded || a.Number > 1 {
 		return nil
 	}
-	full := func() bool {
-		if a.Cancelled() {
-			return false
-		}
-		return h.Waiting() >= s.depthMax
-	}
+	full := func() bool { return !a.Cancelled() && h.Waiting() >= s.depthMax }
 	if s.scheduler != nil {
 		s.scheduler.Until(func() bool { return !full() })
 		return nil

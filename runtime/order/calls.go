@@ -116,9 +116,10 @@ func (s *Host) Apart(p, q *CallFootprint, settledGraph bool) bool {
 
 // meet reports whether the two calls begin with actors of one store.
 func (s *Host) meet(p, q *CallFootprint) bool {
-	for x := range p.handles {
-		for y := range q.handles {
-			if s.ordering.StoreOf(x.ID) == s.ordering.StoreOf(y.ID) {
+	var bufs [2][4]member
+	for _, x := range p.actors(bufs[0][:0]) {
+		for _, y := range q.actors(bufs[1][:0]) {
+			if s.ordering.StoreOf(x.h.ID) == s.ordering.StoreOf(y.h.ID) {
 				return true
 			}
 		}
@@ -126,16 +127,9 @@ func (s *Host) meet(p, q *CallFootprint) bool {
 	return false
 }
 
-// handles yields the target and the arguments.
-func (p *CallFootprint) handles(yield func(*Handle) bool) {
-	if !yield(p.Target) {
-		return
-	}
-	for i := range p.args {
-		if !yield(p.args[i].h) {
-			return
-		}
-	}
+// actors appends the target and the arguments.
+func (p *CallFootprint) actors(list []member) []member {
+	return append(append(list, member{h: p.Target, tree: p.effects != nil && p.effects.Below != None}), p.args...)
 }
 
 // disjoint reports whether T proves that the two calls have no actor in common: all
@@ -154,20 +148,17 @@ func (s *Host) disjoint(p, q *CallFootprint) bool {
 // span returns T-subtree roots that cover the call; nil among them for unknown.
 func (p *CallFootprint) span(s *Host) []*dominator.Node {
 	var buf [4]*dominator.Node
+	var actors [4]member
 	list := buf[:0]
-	add := func(h *Handle, tree bool) {
+	for _, m := range p.actors(actors[:0]) {
 		switch {
-		case h.Is(Fresh | Elsewhere):
+		case m.h.Is(Fresh | Elsewhere):
 			list = append(list, nil)
-		case tree:
-			list = append(list, s.Graph.Top(&h.Node))
+		case m.tree:
+			list = append(list, s.Graph.Top(&m.h.Node))
 		default:
-			list = append(list, &h.Node)
+			list = append(list, &m.h.Node)
 		}
-	}
-	add(p.Target, p.effects != nil && p.effects.Below != None)
-	for i := range p.args {
-		add(p.args[i].h, p.args[i].tree)
 	}
 	return list
 }

@@ -218,18 +218,8 @@ func (a *Attempt) Locked() int {
 	return len(a.grown) + a.granted
 }
 
-// Grew returns how many locks the attempt has taken beyond what it has entered with, as far as its home knows.
-func (a *Attempt) Grew() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.grown)
-}
-
 // Grown notes what parts of the attempt have taken: if the attempt is withdrawn, the next one enters with that.
 func (a *Attempt) Grown(list []Wanted, handle func(event.ActorID) *Handle) {
-	if len(list) == 0 {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, w := range list {

@@ -168,6 +168,8 @@ type Branch struct {
 	of   *Event
 	base call   // what the branch itself is
 	open []call // calls in progress, innermost last
+
+	async bool // the next call that another store records is
 }
 
 // call is a call in progress.
@@ -193,13 +195,13 @@ func (b *Branch) top() *call {
 func (b *Branch) next(name, actor string, now int64) call {
 	by := b.top()
 	by.calls++
-	return call{id: by.id.child(callChild, by.calls), parent: by.id, name: name, actor: actor, began: now}
+	return call{id: by.id.child(callChild, by.calls), parent: by.id, name: name, actor: actor, began: now, async: by.elsewhere && by.async}
 }
 
 // Enter begins a call, the code of which runs at a depth of the branch's stack. async says that the program does not wait for it.
 func (b *Branch) Enter(depth int, async bool, name, actor string, now int64) {
 	c := b.next(name, actor, now)
-	c.depth, c.async = depth, async
+	c.depth, c.async = depth, async || c.async
 	b.open = append(b.open, c)
 }
 

@@ -11,6 +11,7 @@ type Place struct {
 	Parent ID     // of the span
 	Child  uint64 // its number among the calls of that
 	State  string // tracestate
+	Async  bool   // the program does not wait for the call
 }
 
 // Elsewhere returns the place of the next call that the innermost one makes, in another store.
@@ -20,13 +21,18 @@ func (b *Branch) Elsewhere() *Place {
 	e.mu.Lock()
 	e.issued = true // perhaps, by that store
 	e.mu.Unlock()
-	return &Place{Trace: e.own.trace, Parent: by.id, Child: by.calls, State: e.own.state}
+	p := &Place{Trace: e.own.trace, Parent: by.id, Child: by.calls, State: e.own.state, Async: b.async}
+	b.async = false
+	return p
 }
 
-// ForkElsewhere returns the branch of an async call in another store: that is what it calls there first.
+// AsyncElsewhere says that the next call of another store is async.
+func (b *Branch) AsyncElsewhere() { b.async = true }
+
+// ForkElsewhere returns the branch of an async call in another store, which records that.
 func (b *Branch) ForkElsewhere() *Branch {
 	p := b.Elsewhere()
-	return &Branch{of: b.of, base: call{id: p.Parent, calls: p.Child - 1, elsewhere: true}}
+	return &Branch{of: b.of, base: call{id: p.Parent, calls: p.Child - 1, elsewhere: true}, async: true}
 }
 
 // Beside returns another branch of the event.
@@ -36,7 +42,7 @@ func (e *Event) branch() *Branch { return &Branch{of: e, base: call{id: e.own.id
 
 // Serve begins to serve a call of another store, whose span has this place, and returns what Served needs.
 func (b *Branch) Serve(p *Place) (from int) {
-	b.open = append(b.open, call{id: p.Parent, calls: p.Child - 1, depth: -1, elsewhere: true})
+	b.open = append(b.open, call{id: p.Parent, calls: p.Child - 1, depth: -1, elsewhere: true, async: p.Async})
 	return len(b.open) - 1
 }
 
