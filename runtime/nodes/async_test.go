@@ -19,13 +19,17 @@ type till struct {
 }
 
 type tillArgs struct {
-	by  int64
-	of  []aeonrt.Ref
-	ret int64
+	by    int64
+	of    []aeonrt.Ref
+	after time.Duration // before the method does anything
+	beat  time.Duration // between two calls
+	ret   int64
 }
 
 func (x *tillArgs) Encode(e *aeonrt.Encoder) {
 	e.Int(x.by)
+	e.Int(int64(x.after))
+	e.Int(int64(x.beat))
 	e.Int(int64(len(x.of)))
 	for _, r := range x.of {
 		aeonrt.PutRef(e, r)
@@ -33,7 +37,7 @@ func (x *tillArgs) Encode(e *aeonrt.Encoder) {
 }
 
 func (x *tillArgs) Decode(d *aeonrt.Decoder) {
-	x.by = d.Int()
+	x.by, x.after, x.beat = d.Int(), time.Duration(d.Int()), time.Duration(d.Int())
 	for range d.Int() {
 		x.of = append(x.of, aeonrt.GetRef(d))
 	}
@@ -56,18 +60,24 @@ var (
 	tillAdd     = aeonrt.Method{Class: &tillClass, Name: "add", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillAll     = aeonrt.Method{Class: &tillClass, Name: "all", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillSee     = aeonrt.Method{Class: &tillClass, Name: "see", Signature: "():int", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
+	tillDrop    = aeonrt.Method{Class: &tillClass, Name: "drop", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillTwo     = aeonrt.Method{Class: &tillClass, Name: "two", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillPast    = aeonrt.Method{Class: &tillClass, Name: "past", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillPackage = aeonrt.Package{Name: "till"}
+
+	tillWait = func(time.Duration) {} // in a bubble it waits
 )
 
 func init() {
 	tillClass.New = func() aeonrt.Object { return new(till) }
-	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillSee}, &tillNew
+	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillSee, &tillDrop, &tillTwo, &tillPast}, &tillNew
 	for _, m := range append(tillClass.Methods, tillClass.Ctor) {
 		m.NewArgs = func() aeonrt.Args { return new(tillArgs) }
 	}
 	tillNew.Run = func(*aeonrt.Cx, any, aeonrt.Args) {}
 	tillAdd.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := self.(*till)
+		tillWait(args.(*tillArgs).after)
 		aeonrt.Log(cx, &x.Self, 0, &x.n)
 		x.n += args.(*tillArgs).by
 		aeonrt.Require(cx, x.n%1000 != 3, "too many")
@@ -83,6 +93,26 @@ func init() {
 			aeonrt.Async(cx, r, &tillAdd, &tillArgs{by: x.by})
 		}
 		tillAdd.Run(cx, self, args)
+	}
+	tillDrop.Run = tillAdd.Run
+	tillTwo.ArgRefs = tillAll.ArgRefs
+	tillTwo.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { // its async calls take no lock; the second one takes as long as by says
+		x := args.(*tillArgs)
+		for _, r := range x.of {
+			aeonrt.CallRemote(cx, r, &tillDrop, &tillArgs{})
+		}
+		aeonrt.Async(cx, x.of[0], &tillAdd, &tillArgs{by: 1000, after: x.after})
+		tillWait(x.beat)
+		aeonrt.Async(cx, x.of[1], &tillDrop, &tillArgs{by: 1000, after: time.Duration(x.by)})
+	}
+	tillPast.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { // it takes the second actor, which it has not entered with, while the first one runs
+		x := args.(*tillArgs)
+		aeonrt.Async(cx, x.of[0], &tillAdd, &tillArgs{by: 1000, after: x.after})
+		tillWait(x.beat)
+		if y, ok := aeonrt.Enter[*till](cx, x.of[1], &tillAdd); ok {
+			tillAdd.Run(cx, y, &tillArgs{by: 1000})
+			cx.Leave()
+		}
 	}
 	tillSee.Run = func(_ *aeonrt.Cx, self any, args aeonrt.Args) { args.(*tillArgs).ret = self.(*till).n }
 	tillPackage.Classes = []*aeonrt.Class{&tillClass}
@@ -188,4 +218,77 @@ func TestAsyncCallsThatFailLeaveNothing(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// What several calls of an event have written in one store is all there when that store begins anew: no vote counts that it has sent while one of them runs, or is on
+// its way.
+func TestAsyncCallsOfOneStoreAreOneVote(t *testing.T) {
+	const ms = time.Millisecond
+	defer func(wait func(time.Duration)) { tillWait = wait }(tillWait)
+	for name, e := range map[string]struct{ first, beat time.Duration }{"both run": {5 * ms, 0}, "one is on its way": {0, 5 * ms}, "one comes after the answer": {0, 25 * ms}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tillWait = time.Sleep
+				var engines []*memengine.Engine
+				c, in, cl := tills(t, 3, 10*ms, func() store.Engine {
+					engines = append(engines, memengine.New())
+					return engines[len(engines)-1]
+				})
+				two := func(first, beat, second time.Duration) {
+					if err := cl.Await(in[0][0], &tillTwo, &tillArgs{of: in[1][:2], after: first, beat: beat, by: int64(second)}); err != nil {
+						t.Error(err)
+					}
+				}
+				for range 3 { // it is learned that the first call is answered last, and is worth a vote
+					two(9*ms, 0, 0)
+				}
+				two(e.first, e.beat, 9*ms)
+				if err := c.Close(); err != nil {
+					t.Fatal(err)
+				}
+				n := -1
+				c, err := nodes.Open(nodes.Config{
+					System: aeonrt.Config{Classes: aeonrt.AllClasses(&tillPackage)}, Stores: 5, Partitions: 20, Spread: true,
+					Open: func(event.StoreID) (store.Engine, error) {
+						n++
+						return engines[n].Reopen(), nil
+					},
+					Fatal: func(err error) { panic(err) },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range in[1][:2] {
+					args := &tillArgs{}
+					if err := c.System(1).Client().Await(c.System(1).Resolve(r.ID()), &tillSee, args); err != nil || args.ret != 4000 {
+						t.Errorf("a till has %d (%v), and not 4000", args.ret, err)
+					}
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// An async call that is under way when its event is withdrawn has ended before what the event has written is taken back.
+func TestAsyncCallsEndWithTheirAttempt(t *testing.T) {
+	defer func(wait func(time.Duration)) { tillWait = wait }(tillWait)
+	synctest.Test(t, func(t *testing.T) {
+		tillWait = time.Sleep
+		c, in, cl := tills(t, 3, time.Millisecond, func() store.Engine { return memengine.New() })
+		for s := range in {
+			if err := cl.Await(in[0][0], &tillPast, &tillArgs{of: []aeonrt.Ref{in[s][1], in[0][2]}, after: 20 * time.Millisecond, beat: 5 * time.Millisecond}); err != nil {
+				t.Error(err)
+			}
+			args := &tillArgs{}
+			if err := cl.Await(in[s][1], &tillSee, args); err != nil || args.ret != 1000 {
+				t.Errorf("the till in store %d has %d (%v), and not 1000", s, args.ret, err)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

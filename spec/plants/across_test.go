@@ -15,6 +15,9 @@ const moreFaults = "./runtime/nodes -run TestFaults -faults 1500"
 // fewFaults are for what shows in any run.
 const fewFaults = "./runtime/nodes -run TestFaults -faults 100"
 
+// asyncOver are async calls of actors in other stores.
+const asyncOver = "./runtime/nodes -run TestAsyncCalls"
+
 // spansOver are the spans of events over several stores.
 const spansOver = "./runtime/nodes -run TestSpansOverStores"
 
@@ -67,14 +70,26 @@ var ofAcross = []plant{
 		"\t_ = held\n",
 		faults),
 	bug("code of a part that was dropped goes on", "runtime/across/part.go",
-		"\tif !p.running {\n\t\tp.do(p.undo)\n\t}\n",
-		"\tp.do(p.undo)\n",
+		"\tp.attempt.Abandon()\n\tif len(p.threads) == 0 {\n\t\tp.do(p.undo)\n\t}\n",
+		"\tp.attempt.Abandon()\n\tp.do(p.undo)\n",
 		faults),
+	bug("a branch goes on when its event has been withdrawn", "runtime/activation/branch.go",
+		"\tfor _, b := range cx.branches {\n\t\tb.wait()\n\t}\n\tvar first *Branch\n",
+		"\tfor _, b := range cx.branches {\n\t\tif out.Kind != Withdrawn {\n\t\t\tb.wait()\n\t\t}\n\t}\n\tvar first *Branch\n",
+		asyncOver),
+	bug("a part votes while another call of it runs", "runtime/across/part.go",
+		"!p.over && len(p.threads) == 1 {",
+		"!p.over {",
+		asyncOver),
+	bug("a vote counts though a call was sent before it that comes after it", "runtime/across/thread.go",
+		"r.Votes > 0 && r.Votes == x.sent {",
+		"r.Votes > 0 {",
+		asyncOver),
 	bug("attempts go on of which store 0 has lost a part", "runtime/across/session.go",
 		"return !t.turned || len(t.taken) < len(t.order.Parts)",
 		"return !t.turned",
 		moreFaults),
-	bug("a vote counts though a queue has granted a lock since", "runtime/across/try.go",
+	bug("a vote counts though a queue has granted a lock since", "runtime/across/thread.go",
 		"\tif r.Granted {\n",
 		"\tif r.Granted && s == nil {\n",
 		"./runtime/nodes -run TestAVoteDoesNotCountBeforeALockIsGranted"),
@@ -248,6 +263,10 @@ var ofAcross = []plant{
 	bug("the span of a call in another store has another parent", "runtime/span/part.go",
 		"Parent: by.id,",
 		"Parent: e.own.id.child(callChild, by.calls),",
+		spansOver),
+	bug("an async call in another store is a call of that which waits for it", "runtime/span/part.go",
+		"calls: p.Child - 1, elsewhere: true}, async: true}",
+		"calls: p.Child, elsewhere: true}, async: true}",
 		spansOver),
 	bug("two stores give waits of an event one id", "runtime/span/part.go",
 		"waits: (store + 1) << partShift}",
