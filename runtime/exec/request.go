@@ -76,10 +76,7 @@ func (s *System) scope(ctx context.Context, h *order.Handle) (event.ActorID, err
 		q, err := s.across.Ask(ctx, s.across.StoreOf(h.ID), across.Question{Actor: h.ID})
 		return q.First, err
 	}
-	if h.Label(); h.Named != nil && h.Shape != nil { // Label attaches it
-		return event.NamedActor(h.Shape.Path(), h.Named.Name, 0, s.cfg.Partitions), nil
-	}
-	return h.ID, nil
+	return s.durable.FirstOf(h), nil
 }
 
 // fingerprint returns the hash of what is called.

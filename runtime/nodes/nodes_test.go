@@ -293,6 +293,57 @@ func TestAKeyGoesElsewhere(t *testing.T) {
 	}
 }
 
+// A request that has deleted its target, which is not the first of its name, gets the same answer again when the store of the target has started anew and knows the
+// name alone.
+func TestAKeyOutlivesItsTarget(t *testing.T) {
+	c := openProgram(t, &ledger.AeonPackage, 2)
+	s := c.System(0)
+	cl := s.Client()
+	account := ledgerAccounts(t, cl).Items()[0]
+	vault, name := ledger.VaultRef{}, ""
+	for i := 0; vault.ID().IsNull() || s.Across().IsHere(vault.ID()); i++ { // one of store 1
+		name = fmt.Sprint("vault", i)
+		vault = ledger.VaultRef{Ref: aeonrt.Named(cl, &ledger.AeonClassVault, name)}
+	}
+	for i := range 2 {
+		vault = ledger.VaultRef{Ref: aeonrt.Named(cl, &ledger.AeonClassVault, name)}
+		if _, err := vault.Put(cl, account, 7, 0, int64(i)); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			break
+		}
+		if _, err := vault.Close(cl, account, 0, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closes := func() (got int64) {
+		x := &ledger.AeonArgsVaultClose{To: account, Seq: 20}
+		if _, err := s.Perform(&exec.Call{Target: vault.Ref, Method: &ledger.AeonMethodVaultClose, Args: x, Key: "close"}); err != nil {
+			t.Error(err)
+		}
+		return x.AeonResult().(int64)
+	}
+	first := closes()
+	c.Settle()
+	err := c.Crash(1, func(e store.Engine, why error) store.Engine {
+		e.(*memengine.Engine).Fail(why)
+		return e.(*memengine.Engine).Crash(func(unsynced int) int { return unsynced })
+	})
+	if err == nil {
+		err = c.Restart(1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := closes(); first != 7 || again != first {
+		t.Errorf("%d at first, and %d when it is sent again", first, again)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Clients whose own store stands do not notice that another one crashes and starts again: their events wait, or are made again.
 func TestACrashElsewhere(t *testing.T) {
 	defer goleak.VerifyNone(t)

@@ -1,9 +1,13 @@
 package state
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // Named implements order.Residence. It returns the actor that has the name in the store. If there is none it makes the next
@@ -60,4 +64,42 @@ func (s *State) lookup(c *order.Shape, name string) (last row.Name, used bool, e
 	}
 	last, err = row.ReadName(key, value)
 	return last, err == nil, err
+}
+
+// FirstOf returns the id of the first actor of the name of h, which it attaches; that of h itself if it has none.
+func (s *State) FirstOf(h *order.Handle) event.ActorID {
+	switch h.Label(); { // attaches it
+	case h.Shape == nil:
+		return s.firstOf(h.ID)
+	case h.Named != nil:
+		return s.idOf(h.Shape, h.Named.Name, 0)
+	}
+	return h.ID
+}
+
+// firstOf is FirstOf for an actor that was deleted in an earlier run: what is kept of it is the row of its name. It reads the names of one partition.
+func (s *State) firstOf(id event.ActorID) event.ActorID {
+	first := id
+	if !id.Named() || !s.Visit() {
+		return id
+	}
+	defer s.Leave()
+	err := row.Section(s.Store, id.Birth, store.Names, 1, func(key, rest, value, _ []byte) error {
+		last, err := row.ReadName(key, value)
+		if err != nil {
+			return err
+		}
+		class, name, _ := strings.Cut(string(rest), "\x00")
+		for n := range last.Incarnation + 1 {
+			if event.NamedActor(class, name, n, len(s.host.Partitions)) == id {
+				first = event.NamedActor(class, name, 0, len(s.host.Partitions))
+				return errEnough
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		s.Store.Fail(err)
+	}
+	return first
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 )
 
 // A snapshot of the stores of a cluster is restored to a directory with one for each, beside a file that is made last. A new cluster begins with these.
@@ -20,7 +21,7 @@ func StoreDir(dir string, store int) string { return filepath.Join(dir, fmt.Spri
 // Stores returns how many stores were restored to a directory, 0 if it is no such directory.
 func Stores(dir string) (stores int, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, storesFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return 0, nil
 	}
 	if err != nil {
