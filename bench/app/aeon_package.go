@@ -2852,7 +2852,7 @@ var methodCookSwap = aeonrt.Method{
 	Name:      "swap",
 	Signature: "(int,actor app.Grill)",
 	Params:    []string{"which", "other"},
-	Doc:       "swap abandons a grill for another one: it changes who owns what.",
+	Doc:       "swap abandons a grill for another one: it changes ownership.",
 	Index:     2,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,

@@ -406,7 +406,7 @@ func (self *Cook) use(cx *aeonrt.Cx, which int64) int64 {
 	return self.grills.At(which).callPut(cx)
 }
 
-// swap abandons a grill for another one: it changes who owns what.
+// swap abandons a grill for another one: it changes ownership.
 func (self *Cook) swap(cx *aeonrt.Cx, which int64, other GrillRef) {
 	aeonrt.VectorSetOwned(cx, &self.Self, fieldCookGrills, &self.grills, which, other)
 }

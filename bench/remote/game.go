@@ -20,7 +20,7 @@ const (
 	grillsUsed = 4
 )
 
-// Game measures requests of cooks, each of which is one client. ownership percent of them abandon a grill for another one of the house, which changes who owns what; the others put a steak
+// Game measures requests of cooks, each of which is one client. ownership percent of them abandon a grill for another one of the house, which changes ownership; the others put a steak
 // on a grill. Every other grill of a house is on the other node.
 func Game(dir string, peer Peer, cooks, ownership int) (load.System, error) {
 	n, err := openNear(dir, peer.Address(), false)

@@ -161,7 +161,7 @@ func (l lockers) Message(_ event.NodeID, m []byte) {
 }
 
 // TwoPhaseLocking is the baseline of figure 4.8: a client locks one actor after the other, in ascending order so that there are no deadlocks, and then sends all writes, each of
-// which unlocks, and awaits their answers. As in the dissertation, who updates two actors locks all that are below the larger one, too: any could be among those that another
+// which unlocks, and awaits their answers. As in the dissertation, an update of two actors locks all that are below the larger one, too: any could be among those that another
 // client updates with them. Nothing is logged.
 func TwoPhaseLocking(dir string, peer Peer, clients int, u Update) (load.System, error) {
 	l := lockers{make([]chan uint64, clients+1)}

@@ -227,6 +227,13 @@ func (a *Attempt) needPlace(m member) (more bool) {
 	return true
 }
 
+// isBounced reports whether a queue has refused the attempt as T had changed there. Another store may break the attempt meanwhile.
+func (a *Attempt) isBounced() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refusal.Kind == lock.Bounced
+}
+
 // Retry withdraws the attempt, whose code w has unwound.
 func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w, false) }
 
@@ -240,7 +247,7 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w, false) }
 func (a *Attempt) withdraw(w Withdrawal, changed bool) {
 	a.tellWithdrawn(w)
 	m := w.claim
-	changed = w.Kept != nil || changed || a.refusal.Kind == lock.Bounced || a.Moved() || a.Cancelled() || a.Broken() || a.unordered()
+	changed = w.Kept != nil || changed || a.isBounced() || a.Moved() || a.Cancelled() || a.Broken() || a.unordered()
 	a.met = a.met || a.wide || m.h != nil && m.h.Is(Elsewhere)
 	a.LeaveAbove()
 	more := a.need(m)

@@ -68,8 +68,9 @@ func (a *Attempt) take(h *Handle, mode Mode) (ok bool, behind lockID, busy bool)
 	slices.Reverse(path)
 	latched := 0
 	defer func() {
-		for _, n := range path[:latched] {
-			n.unlatch(a.Host)
+		// From below: fast-path holders may have left a node meanwhile, and what waited for them goes on as it is unlatched, to the nodes below.
+		for latched--; latched >= 0; latched-- {
+			path[latched].unlatch(a.Host)
 		}
 	}()
 	var buffer [len(buf)]*queue

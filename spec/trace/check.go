@@ -114,7 +114,7 @@ type interval struct {
 	latest      EventID
 	latestStart int64
 	latestOf    string // the system that latest ran on, if that is another one
-	who         int    // its number among those of all stores
+	entry       int    // its number among those of all stores
 }
 
 type lane struct{ issuer, target string }
@@ -297,7 +297,7 @@ func (c *Checker) Answer(a Answer) {
 	}
 	delete(c.open, a.Order)
 	if c.joint != nil {
-		c.joint.answered(i.who)
+		c.joint.answered(i.entry)
 	}
 	if i.client && i.start > c.told.start {
 		c.told = i

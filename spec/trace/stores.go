@@ -19,14 +19,14 @@ type attempt struct {
 
 // joint is what the checker keeps of the events of all stores of a cluster.
 type joint struct {
-	stores map[uint64]*oneOf
-	who    []entry
-	homes  map[EventID]int // in who
-	parts  []int           // in who
-	done   map[done]bool   // parts that were carried out
-	names  map[string]int32
-	actors []string
-	seen   []touch // store by store, in their orders
+	stores  map[uint64]*oneOf
+	entries []entry
+	homes   map[EventID]int // in entries
+	parts   []int           // in entries
+	done    map[done]bool   // parts that were carried out
+	names   map[string]int32
+	actors  []string
+	seen    []touch // store by store, in their orders
 	// callers are committed events that have called clients of other stores: the clients of their callbacks, in order.
 	callers map[EventID][]uint64
 	called  []calledBack
@@ -67,7 +67,7 @@ type entry struct {
 // touch is an access of an actor.
 type touch struct {
 	actor int32
-	who   int32
+	entry int32
 	write bool
 }
 
@@ -97,11 +97,11 @@ func (j *joint) next() int {
 	if j == nil {
 		return 0
 	}
-	return len(j.who)
+	return len(j.entries)
 }
 
 // answered notes that an event was answered.
-func (j *joint) answered(who int) { j.who[who].happened = true }
+func (j *joint) answered(n int) { j.entries[n].happened = true }
 
 // join notes e, which was not lost.
 func (c *Checker) join(e *Event) {
@@ -122,7 +122,7 @@ func (c *Checker) join(e *Event) {
 	if slices.Contains(e.Clients, ofAnotherStore) {
 		j.callers[e.ID] = slices.Clone(e.Clients)
 	}
-	j.who = append(j.who, r)
+	j.entries = append(j.entries, r)
 	for i := range e.Reads {
 		j.touch(e.Reads[i].Actor, n, false)
 	}
@@ -134,14 +134,14 @@ func (c *Checker) join(e *Event) {
 	}
 }
 
-func (j *joint) touch(actor string, who int, write bool) {
+func (j *joint) touch(actor string, entry int, write bool) {
 	n, known := j.names[actor]
 	if !known {
 		n = int32(len(j.actors))
 		j.names[actor] = n
 		j.actors = append(j.actors, actor)
 	}
-	j.seen = append(j.seen, touch{n, int32(who), write})
+	j.seen = append(j.seen, touch{n, int32(entry), write})
 }
 
 // event returns the record of the home of what r is a part of, or r itself; nil: there is none, or it is of another attempt.
@@ -149,8 +149,8 @@ func (j *joint) event(r *entry) *entry {
 	if !r.part {
 		return r
 	}
-	if n, known := j.homes[r.event]; known && j.who[n].try == r.try && j.who[n].store == r.home {
-		return &j.who[n]
+	if n, known := j.homes[r.event]; known && j.entries[n].try == r.try && j.entries[n].store == r.home {
+		return &j.entries[n]
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 		rep.Sections[r.section].violate(Violation{Rule: rule, File: files[r.section], Line: r.line, Events: events, Actor: actor, Text: fmt.Sprintf(format, args...)})
 	}
 	for _, n := range j.parts {
-		r := &j.who[n]
+		r := &j.entries[n]
 		if home := j.stores[r.home]; home == nil || home.earlier {
 			continue // its trace is not there
 		}
@@ -169,8 +169,8 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 			violate(r, Cause, "", []EventID{r.event}, "store %d has carried out attempt %x of event %v, which store %d has not committed with it", r.store, r.try, r.event, r.home)
 		}
 	}
-	for i := range j.who {
-		r := &j.who[i]
+	for i := range j.entries {
+		r := &j.entries[i]
 		for _, store := range r.parts {
 			s := j.stores[store]
 			if s != nil && rep.Sections[s.last].How == "closed" && !j.done[done{r.attempt, store}] {
@@ -195,7 +195,7 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 	type latest struct{ write, read *entry } // of those with the last places
 	state := make([]latest, len(j.actors))
 	for _, t := range j.seen {
-		r := &j.who[t.who]
+		r := &j.entries[t.entry]
 		e := j.event(r)
 		if e == nil || !e.happened {
 			continue
