@@ -23,9 +23,11 @@ import (
 	"github.com/aeon-lang/aeon/bench/load"
 	"github.com/aeon-lang/aeon/bench/remote"
 	"github.com/aeon-lang/aeon/bench/server"
+	"github.com/aeon-lang/aeon/internal/heapfloor"
 )
 
 func main() {
+	heapfloor.Keep() // as programs of aeon do; all that is Go has it here
 	if is, err := server.IsPart(parts); is {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)

@@ -111,6 +111,7 @@ type Core struct {
 	next   Append  // what is to be written when the one under way has ended
 	append *Append // under way; nil: none
 	hung   int     // ticks since append was begun
+	now    uint64  // ticks
 }
 
 // group is one group on this node.
@@ -123,6 +124,9 @@ type group struct {
 	removed bool // this node has no part in it any more: what is under way for it is dropped
 
 	quiet, patience int // ticks without a sign of a leader, and how many make this node stand for election
+	// answered is when members last answered this node as their leader, as Core.now. Package raft forgets at the end of each election timeout
+	// which did, and takes all for silent until they answer again.
+	answered map[uint64]uint64
 
 	// Invariant: term and vote are what the last record that was made has, so that a change of them is never answered for
 	// before it is durable.
@@ -197,6 +201,7 @@ func (g *group) wait(c *Core) {
 // is told of time only, by TickQuiesced, since it must know for how long it has heard of a leader: within that time it
 // gives no vote.
 func (c *Core) Tick() {
+	c.now++
 	if c.append != nil {
 		c.hung++
 	}
@@ -236,6 +241,12 @@ func (c *Core) led(id Group) *group {
 	return nil
 }
 
+// answers reports whether a member of a group that this node leads has answered within an election timeout.
+func (c *Core) answers(g *group, node uint64) bool {
+	last, ever := g.answered[node]
+	return node == uint64(c.cfg.Node) || ever && c.now-last <= uint64(c.cfg.Election)
+}
+
 // giveUp hands leadership to the member that has most of the log, as the disk of this node hangs.
 func (c *Core) giveUp(g *group) {
 	if s := g.raft.Status(); s.LeadTransferee != 0 {
@@ -271,6 +282,13 @@ func (c *Core) Step(m Message) (wantsState bool) {
 	case raftpb.MsgVote:
 		if s.GetVote() == m.Raft.GetFrom() && s.GetTerm() == m.Raft.GetTerm() {
 			g.quiet = 0
+		}
+	case raftpb.MsgAppResp, raftpb.MsgHeartbeatResp:
+		if g.leads(c) && s.GetTerm() == m.Raft.GetTerm() {
+			if g.answered == nil {
+				g.answered = make(map[uint64]uint64)
+			}
+			g.answered[m.Raft.GetFrom()] = c.now
 		}
 	}
 	c.work(g)

@@ -27,7 +27,7 @@ func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 	}
 	current := func(n uint64) bool {
 		p, ok := s.Progress[n]
-		return ok && (n == uint64(c.cfg.Node) || p.State == tracker.StateReplicate && p.RecentActive && p.Match+CloseBy >= s.GetCommit())
+		return ok && (n == uint64(c.cfg.Node) || p.State == tracker.StateReplicate && c.answers(g, n) && p.Match+CloseBy >= s.GetCommit())
 	}
 	if len(g.leaving.nodes) > 0 {
 		return false, c.confirmLeft(g)
@@ -77,7 +77,7 @@ type Progress struct {
 	Node   event.NodeID
 	Votes  bool
 	Match  uint64 // it has the entries up to here
-	Active bool   // it was heard of within an election timeout
+	Active bool   // it has answered within an election timeout
 }
 
 // Progress returns what is known of the members of a group that this node leads, and up to where entries are committed. A node that was removed is
@@ -88,7 +88,7 @@ func (c *Core) Progress(id Group) (list []Progress, commit uint64) {
 		return nil, 0
 	}
 	g.raft.WithProgress(func(n uint64, kind raft.ProgressType, p tracker.Progress) {
-		list = append(list, Progress{event.NodeID(n), kind == raft.ProgressTypePeer, p.Match, p.RecentActive || n == uint64(c.cfg.Node)})
+		list = append(list, Progress{event.NodeID(n), kind == raft.ProgressTypePeer, p.Match, c.answers(g, n)})
 	})
 	for _, n := range g.leaving.nodes {
 		list = append(list, Progress{Node: event.NodeID(n)})

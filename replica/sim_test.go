@@ -725,3 +725,29 @@ func TestADiskHangs(t *testing.T) {
 		}
 	}
 }
+
+// While members answer each heartbeat none of them is told to be silent, at no time.
+func TestMembersThatAnswerAreActive(t *testing.T) {
+	c := newCluster(1)
+	c.steady = true
+	c.run(5000)
+	n := c.leader()
+	if n == nil {
+		t.Fatal("group 1 has no leader")
+	}
+	for at := uint64(5000); at < 5000+200*tick && c.bad == ""; at++ {
+		c.run(at)
+		list, _ := n.core.Progress(1)
+		for _, p := range list {
+			if !p.Active {
+				t.Fatalf("node %d, which answers, is told to be silent at %d", p.Node, c.now)
+			}
+		}
+		if len(list) < 3 || c.leader() != n {
+			t.Fatalf("node %d leads %v; node %d did", c.leader().id, list, n.id)
+		}
+	}
+	if c.bad != "" {
+		t.Error(c.bad)
+	}
+}

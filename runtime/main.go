@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/cmdline"
+	"github.com/aeon-lang/aeon/internal/heapfloor"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -59,6 +60,7 @@ func With(parts Parts) Option {
 func Main(p *Package, opts ...Option) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	heapfloor.Keep() // until the process ends
 	os.Exit(runMain(p, os.Args[1:], os.Stdout, os.Stderr, signals, opts...))
 }
 

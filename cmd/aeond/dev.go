@@ -21,6 +21,7 @@ import (
 
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -48,7 +49,12 @@ program that ran alone, or a snapshot of a cluster that was restored.
 			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
 			grpc := fs.Bool("grpc", false, "take calls by gRPC, too; PROGRAM is sources")
 			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is")
-			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *stores, *app, *dir, *listen, *grpc, *adopt) })
+			return cli.NoArguments(func(env *cli.Env) error {
+				if cmdline.Given(fs, "stores") && (*stores < 1 || *stores > settings.StoresMax) {
+					return cli.Usagef("--stores: %d; write a number from 1 to %d", *stores, settings.StoresMax)
+				}
+				return dev(env, *nodes, *stores, *app, *dir, *listen, *grpc, *adopt)
+			})
 		},
 	}
 }
@@ -66,8 +72,6 @@ func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, ad
 		return cli.Usagef("name the directory with --data")
 	case nodes < 1 || nodes > devNodesMax:
 		return cli.Usagef("--nodes: %d; write a number from 1 to %d", nodes, devNodesMax)
-	case stores < 0 || stores > settings.StoresMax:
-		return cli.Usagef("--stores: %d; write a number from 1 to %d", stores, settings.StoresMax)
 	case err != nil || bad != nil || first == 0 || int(first)+nodes > 65536:
 		return cli.Usagef("--listen: %q is no HOST:PORT with %d ports from there on, as in 127.0.0.1:8080", listen, nodes)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -35,7 +36,12 @@ type groupCommits struct {
 	next    *groupCommit // waiters for more than current covers join it
 	over    bool         // the store has failed: current and next are done
 
-	took time.Duration // by the last group; syncLoop's own
+	// leading is full while a goroutine runs a group: the first that waits for it, if no other one runs, else syncLoop. It is a mutex, taken
+	// before the one above, that a simulated clock passes over; and it guards watch.
+	leading chan struct{}
+	watch   *stallWatch
+
+	took atomic.Int64 // the nanoseconds of the last group
 	// covered is a time, on the clock of the store.
 	// Invariant: all that was answered before it is durable.
 	covered atomic.Int64
@@ -48,8 +54,8 @@ type groupCommits struct {
 
 func newGroupCommit() *groupCommit { return &groupCommit{done: make(chan struct{})} }
 
-func (r *groupCommits) init() {
-	r.next = newGroupCommit()
+func (r *groupCommits) init(log *slog.Logger) {
+	r.next, r.watch, r.leading = newGroupCommit(), newStallWatch(log), make(chan struct{}, 1)
 	r.asked, r.fresh = make(chan struct{}, 1), make(chan struct{}, 1)
 	r.stop, r.ended = make(chan struct{}), make(chan struct{})
 }
@@ -102,10 +108,11 @@ func (s *Store) await(ctx context.Context, p Position) error {
 		mine.asked = true
 	}
 	r.Unlock()
-	if ask {
+	canLeave := ctx.Done() != nil && s.scheduler == nil
+	if ask && (s.scheduler != nil || canLeave || !s.lead()) {
 		signal(r.asked)
 	}
-	if ctx.Done() == nil || s.scheduler != nil {
+	if !canLeave {
 		s.scheduler.Wait(mine.done)
 		return s.outcome(p)
 	}
@@ -115,6 +122,20 @@ func (s *Store) await(ctx context.Context, p Position) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// lead runs a group in the goroutine that waits for it, which saves two changes of goroutines. It returns false if another goroutine runs one.
+func (s *Store) lead() bool {
+	r := &s.groups
+	select {
+	case r.leading <- struct{}{}:
+	default:
+		return false
+	}
+	s.gather()
+	s.syncGroup()
+	<-r.leading
+	return true
 }
 
 // outcome is what Wait returns after the group that covers p.
@@ -130,16 +151,25 @@ func (s *Store) outcome(p Position) error {
 // syncLoop runs one group commit after another until the store is closed or fails.
 func (s *Store) syncLoop() {
 	defer close(s.groups.ended)
-	watch := newStallWatch(s.log)
-	defer watch.close()
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
-	for s.awaitWork(timer) {
-		s.gather()
-		if !s.syncGroup(watch) {
-			return
-		}
+	for s.awaitWork(timer) && s.follow() {
 	}
+}
+
+// follow runs a group in syncLoop, if what it is for has not been in another one meanwhile. It reports whether there may be another.
+func (s *Store) follow() bool {
+	r := &s.groups
+	r.leading <- struct{}{}
+	defer func() { <-r.leading }()
+	r.Lock()
+	done := !r.over && !r.next.asked && !s.unsynced()
+	r.Unlock()
+	if done {
+		return true
+	}
+	s.gather()
+	return s.syncGroup()
 }
 
 // awaitWork returns true when a group is due, false when the loop is to end. It uses timer, which is stopped.
@@ -150,14 +180,14 @@ func (s *Store) awaitWork(timer *time.Timer) bool {
 		s.scheduler.Until(func() bool { return over() || s.unsynced() })
 		return !over()
 	}
-	waits := false // for timer
+	waits, fresh := false, false // for timer; something was appended
 	defer func() {
 		if waits {
 			timer.Stop()
 		}
 	}()
 	for {
-		if !waits && !s.unsynced() {
+		if !waits && !fresh && !s.unsynced() {
 			r.idle.Store(true)
 			if s.unsynced() && r.idle.CompareAndSwap(true, false) {
 				continue
@@ -176,6 +206,7 @@ func (s *Store) awaitWork(timer *time.Timer) bool {
 		case <-timer.C:
 			return true
 		case <-r.fresh:
+			fresh = true // and perhaps synced by now: else each append after a group that a waiter has led would wake the loop
 		}
 	}
 }
@@ -195,7 +226,7 @@ func (s *Store) unsynced() bool { return s.appended.Load() > s.durable.Load() }
 // are overdue, so that none waits while the disk is as fast as before.
 func (s *Store) delay() time.Duration {
 	if every := s.mode.every; s.mode.mode == modeRelaxed {
-		begin := time.Duration(s.groups.covered.Load()) + max(every/2, every-2*s.groups.took)
+		begin := time.Duration(s.groups.covered.Load()) + max(every/2, every-2*time.Duration(s.groups.took.Load()))
 		return begin - s.clock()
 	}
 	return lazySync
@@ -208,7 +239,7 @@ func (s *Store) gather() {
 	if s.scheduler != nil {
 		return
 	}
-	limit := min(s.groups.took/4, gatherMax)
+	limit := min(time.Duration(s.groups.took.Load())/4, gatherMax)
 	for began := time.Now(); time.Since(began) < limit; {
 		n := s.appended.Load()
 		runtime.Gosched()
@@ -218,8 +249,8 @@ func (s *Store) gather() {
 	}
 }
 
-// syncGroup runs one group and reports whether there may be another.
-func (s *Store) syncGroup(watch *stallWatch) bool {
+// syncGroup runs one group and reports whether there may be another. Caller holds leading.
+func (s *Store) syncGroup() bool {
 	r := &s.groups
 	covered := s.clock()
 	r.Lock()
@@ -235,11 +266,12 @@ func (s *Store) syncGroup(watch *stallWatch) bool {
 	r.Unlock()
 
 	began := time.Now()
-	watch.begin(began)
+	r.watch.begin(began)
 	err := s.engine.Sync()
-	watch.end()
-	r.took = time.Since(began)
-	s.syncs.Observe(r.took)
+	r.watch.end()
+	took := time.Since(began)
+	r.took.Store(int64(took))
+	s.syncs.Observe(took)
 	if err != nil {
 		s.Fail(err)
 	}
@@ -274,12 +306,12 @@ func (r *groupCommits) abandon() {
 
 // endLoop ends syncLoop after a last group.
 func (s *Store) endLoop() {
-	close(s.groups.stop)
-	s.scheduler.Wait(s.groups.ended)
-	if s.hasFailed() {
-		return
+	r := &s.groups
+	close(r.stop)
+	s.scheduler.Wait(r.ended)
+	r.leading <- struct{}{}
+	defer func() { <-r.leading }()
+	if !s.hasFailed() {
+		s.syncGroup()
 	}
-	watch := newStallWatch(s.log)
-	defer watch.close()
-	s.syncGroup(watch)
 }

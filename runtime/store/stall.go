@@ -54,5 +54,3 @@ func (w *stallWatch) report() {
 	w.log.Warn("the disk is stalled: clients wait for a sync", "stalled", stalled.Round(time.Millisecond))
 	w.mu.timer.Reset(stalled)
 }
-
-func (w *stallWatch) close() { w.end() }

@@ -100,7 +100,7 @@ func Open(engine Engine, o Options) (*Store, error) {
 		s.failure.fatal = exit
 	}
 	s.credit.init(o.CreditBytes)
-	s.groups.init()
+	s.groups.init(s.log)
 	if f, ok := engine.(Failing); ok {
 		f.OnFailure(s.Fail)
 	}

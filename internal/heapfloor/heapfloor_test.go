@@ -1,0 +1,64 @@
+package heapfloor
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+var sink []byte
+
+// collections returns how many there are while so many bytes become garbage.
+func collections(bytes int) uint32 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for n := 0; n < bytes; n += 1 << 10 {
+		sink = make([]byte, 1<<10)
+	}
+	runtime.ReadMemStats(&after)
+	return after.NumGC - before.NumGC
+}
+
+// A program that keeps little collects when its garbage has the floor, one that keeps more when its heap has doubled, whatever it has kept before.
+func TestCollectionsAreAsRareAsTheFloorSays(t *testing.T) {
+	looked := make(chan struct{}, 1000)
+	defer newKeeper(looked).end()
+	steady := func(keeps int) uint32 {
+		kept := make([]byte, keeps)
+		defer runtime.KeepAlive(kept)
+		for len(looked) > 0 {
+			<-looked
+		}
+		for range 3 { // the percentage follows
+			runtime.GC()
+			<-looked
+		}
+		return collections(4 * Floor)
+	}
+	for _, keeps := range []int{0, 16 << 20, 200 << 20, 16 << 20, 0} {
+		n, garbage := steady(keeps), max(Floor-keeps, keeps)
+		want := uint32(4 * Floor / garbage)
+		t.Logf("%d MiB kept: %d collections for %d MiB of garbage, %d expected", keeps>>20, n, 4*Floor>>20, want)
+		if n > want+2 || n+2 < want {
+			t.Errorf("%d MiB kept: %d collections for %d MiB of garbage; %d expected", keeps>>20, n, 4*Floor>>20, want)
+		}
+	}
+}
+
+// What the user has set stays.
+func TestGOGCStays(t *testing.T) {
+	t.Setenv("GOGC", "50")
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	Keep()()
+	if p := debug.SetGCPercent(50); p != 50 {
+		t.Errorf("GOGC is %d", p)
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for live, want := range map[uint64]int{0: 1600, 1 << 20: 1600, 4 << 20: 1500, 16 << 20: 300, 31 << 20: 106, 32 << 20: 100, 33 << 20: 100, 1 << 40: 100} {
+		if p := percent(live); p != want {
+			t.Errorf("%d bytes left: %d %%, and not %d", live, p, want)
+		}
+	}
+}
