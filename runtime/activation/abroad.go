@@ -150,7 +150,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if w.Part == nil && cx.thread == nil {
 		cx.thread = w.Try.Thread()
 	}
-	if w.Part == nil && cx != &cx.Run.Root && len(cx.frames) > 0 {
+	if w.Part == nil && cx != &cx.Run.Root && (cx.inner || len(cx.frames) > 0) {
 		cx.leaves()
 	}
 	c := &across.Call{Target: target, Method: s.PathOf(m), Run: cx.moving(), Strict: w.Strict}

@@ -57,7 +57,7 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 		return
 	}
 	cx.fork()
-	b := &Branch{cx: &Activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank, spread: cx.spread}, Run: r, random: cx.draw() | 1, place: cx.Next()},
+	b := &Branch{cx: &Activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank, spread: cx.spread}, Run: r, random: cx.draw() | 1, place: cx.Next(), inner: cx != &r.Root},
 		footprint: p, target: h, method: m, args: args, abroad: abroad}
 	b.cx.log.Edges = b.cx
 	switch {

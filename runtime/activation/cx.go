@@ -45,6 +45,7 @@ type Activation struct {
 	// Of an event over several stores.
 	thread across.Thread // that has gone to others; nil: it has not
 	place  []uint64      // in program order: where its issuer has issued the branch, and its issuer's
+	inner  bool          // it is a branch of a branch: others that run beside it know the footprint of that alone
 	serves int           // so many calls of parts
 	issued uint64        // so many branches and calls to other stores, since the event has branches
 }

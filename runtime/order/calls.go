@@ -1,6 +1,10 @@
 package order
 
-import "github.com/aeon-lang/aeon/dominator"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/dominator"
+)
 
 // CallFootprint is the footprint of a call, as wide as it is known before the call. It
 // decides whether the call may run beside another one.
@@ -35,18 +39,7 @@ func AccessOf(target *Handle, mode Mode) CallFootprint {
 func (p *CallFootprint) MayTouch(h *Handle) bool { return p.mode(h, h.Shape) != NoAccess }
 
 func (p *CallFootprint) open() bool {
-	if p.effects == nil {
-		return false
-	}
-	if p.effects.Below != None {
-		return true
-	}
-	for i := range p.args {
-		if p.args[i].tree {
-			return true
-		}
-	}
-	return false
+	return p.effects != nil && (p.effects.Below != None || slices.ContainsFunc(p.args, func(m member) bool { return m.tree }))
 }
 
 // mode returns the strongest mode in which the call may touch h, of class c; nil: it is unknown.
@@ -147,9 +140,8 @@ func (s *Host) disjoint(p, q *CallFootprint) bool {
 
 // span returns T-subtree roots that cover the call; nil among them for unknown.
 func (p *CallFootprint) span(s *Host) []*dominator.Node {
-	var buf [4]*dominator.Node
 	var actors [4]member
-	list := buf[:0]
+	list := make([]*dominator.Node, 0, 4)
 	for _, m := range p.actors(actors[:0]) {
 		switch {
 		case m.h.Is(Fresh | Elsewhere):
