@@ -111,7 +111,7 @@ type request struct {
 	kind         string
 	session, seq int64
 	from, to     int
-	path         []int // of a relay; -1: null
+	path         []int // of a relay, or a spread; -1: null
 	amount       int64
 	cancels      bool // some time after it was sent
 	once         once // however often it is sent
@@ -133,10 +133,10 @@ func (q request) key() int64 { return q.session*1000000 + q.seq }
 
 func newFaulty(test, dir string, p *aeonrt.Package, seed uint64) *faulty {
 	f := &faulty{test: test, seed: seed, r: rand.New(rand.NewPCG(seed, 3)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request), answers: make(map[int64]string)}
-	f.kinds = []string{"pay", "later", "put", "close", "relay", "spin", "open", "start", "stop"}
+	f.kinds = []string{"pay", "later", "put", "close", "relay", "spin", "spread", "open", "start", "stop"}
 	f.r.Shuffle(len(f.kinds), func(i, j int) { f.kinds[i], f.kinds[j] = f.kinds[j], f.kinds[i] })
 	f.kinds = f.kinds[:2+f.r.IntN(4)]
-	if pairs := [][]string{{"start", "stop"}, {"put", "close"}, {"relay"}, {"relay", "spin"}}; f.r.IntN(4) == 0 {
+	if pairs := [][]string{{"start", "stop"}, {"put", "close"}, {"relay"}, {"relay", "spin"}, {"spread"}, {"pay", "spread"}}; f.r.IntN(4) == 0 {
 		f.kinds = pairs[f.r.IntN(len(pairs))]
 	}
 	f.clock = sched.NewSimClock(time.Unix(1000, 0))
@@ -265,6 +265,13 @@ func (f *faulty) perform(id event.StoreID, q request) error {
 				aeonrt.Push(&x.Path, f.account(s, i))
 			}
 			c.Args = x
+		case "spread":
+			c.Target, c.Method = f.account(s, q.from).Ref, &ledger.AeonMethodAccountSpread
+			x := &ledger.AeonArgsAccountSpread{Amount: q.amount, Session: q.session, Seq: q.seq}
+			for _, i := range q.path {
+				aeonrt.Push(&x.To, f.account(s, i))
+			}
+			c.Args = x
 		case "spin":
 			c.Target, c.Method = f.account(s, q.from).Ref, &ledger.AeonMethodAccountSpin
 			c.Args = &ledger.AeonArgsAccountSpin{N: q.amount, Session: q.session, Seq: q.seq}
@@ -339,7 +346,13 @@ func (f *faulty) draw(session, seq int64) request {
 	case "open":
 		f.opened++
 		q.amount = f.opened
-	case "pay":
+	case "spread":
+		for range 1 + f.r.IntN(5) {
+			q.path = append(q.path, f.r.IntN(faultAccounts))
+		}
+	}
+	switch q.kind {
+	case "pay", "spread":
 		if f.r.IntN(8) == 0 {
 			q.amount = 1 << 40 // is refused
 		}

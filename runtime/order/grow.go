@@ -125,8 +125,8 @@ const Ordered = 1 << 63
 // unordered reports whether the attempt has gone to other stores without a place that TOP has given. Caller holds mu, or is the event's own goroutine.
 func (a *Attempt) unordered() bool { return a.turn != 0 && a.turn < Ordered }
 
-// MayGoOut reports whether the attempt may go to other stores without a place there.
-func (a *Attempt) MayGoOut() bool { return !a.byTop }
+// MayGoOut reports whether the attempt may go to other stores without a place there. One that has tried may not: its store has ended meanwhile.
+func (a *Attempt) MayGoOut() bool { return !a.byTop && a.turn == 0 }
 
 // GoOut has the attempt, which has entered in its own store alone, go to others without a place there, first of all to store s, as soon as none of its branches
 // waits in a queue. It returns false if the attempt was cancelled before. The caller sees to it that it is called once.

@@ -305,6 +305,106 @@ func (x *AeonArgsAccountPay) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 // AeonResult returns the result, if the call was the last step of a chain.
 func (x *AeonArgsAccountPay) AeonResult() any { return x.ret }
 
+// CallSpread calls Spread as a part of the current event.
+func (r AccountRef) CallSpread(cx *aeonrt.Cx, To aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &AeonMethodAccountSpread)
+	if !ok { // the actor is on another host
+		args := AeonArgsAccountSpread{To: To, Amount: Amount, Session: Session, Seq: Seq}
+		aeonrt.CallRemote(cx, r.Ref, &AeonMethodAccountSpread, &args)
+		return args.ret
+	}
+	ret = self.Spread(cx, To, Amount, Session, Seq)
+	cx.Leave()
+	return ret
+}
+
+// Spread runs Spread as an event and waits for its result.
+func (r AccountRef) Spread(cl *aeonrt.Client, To aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64, err error) {
+	args := &AeonArgsAccountSpread{To: To, Amount: Amount, Session: Session, Seq: Seq}
+	err = cl.Await(r.Ref, &AeonMethodAccountSpread, args)
+	return args.ret, err
+}
+
+// SpreadEvent issues Spread as an event.
+func (r AccountRef) SpreadEvent(cl *aeonrt.Client, To aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) aeonrt.Pending[int64] {
+	args := &AeonArgsAccountSpread{To: To, Amount: Amount, Session: Session, Seq: Seq}
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountSpread, args, func() int64 { return args.ret })
+}
+
+// AeonArgsAccountSpread holds the arguments and the result of one call of Account.Spread.
+type AeonArgsAccountSpread struct {
+	To      aeonrt.Vector[AccountRef]
+	Amount  int64
+	Session int64
+	Seq     int64
+	ret     int64
+}
+
+// Encode writes the arguments.
+func (x *AeonArgsAccountSpread) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.To, func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) })
+	e.Int(x.Amount)
+	e.Int(x.Session)
+	e.Int(x.Seq)
+}
+
+// Decode reads the arguments.
+func (x *AeonArgsAccountSpread) Decode(d *aeonrt.Decoder) {
+	x.To = aeonrt.GetVector(d, func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} })
+	x.Amount = d.Int()
+	x.Session = d.Int()
+	x.Seq = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *AeonArgsAccountSpread) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *AeonArgsAccountSpread) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonResult returns the result, if the call was the last step of a chain.
+func (x *AeonArgsAccountSpread) AeonResult() any { return x.ret }
+
+// callForward calls forward as a part of the current event.
+func (r AccountRef) callForward(cx *aeonrt.Cx, to AccountRef, amount int64) {
+	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &methodAccountForward)
+	if !ok { // the actor is on another host
+		args := accountForwardArgs{to: to, amount: amount}
+		aeonrt.CallRemote(cx, r.Ref, &methodAccountForward, &args)
+		return
+	}
+	self.forward(cx, to, amount)
+	cx.Leave()
+}
+
+// Forward runs forward as an event and waits until it has ended.
+func (r AccountRef) Forward(cl *aeonrt.Client, to AccountRef, amount int64) error {
+	return cl.Await(r.Ref, &methodAccountForward, &accountForwardArgs{to: to, amount: amount})
+}
+
+// ForwardEvent issues forward as an event.
+func (r AccountRef) ForwardEvent(cl *aeonrt.Client, to AccountRef, amount int64) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodAccountForward, &accountForwardArgs{to: to, amount: amount}, nil)
+}
+
+// accountForwardArgs holds the arguments and the result of one call of Account.forward.
+type accountForwardArgs struct {
+	to     AccountRef
+	amount int64
+}
+
+// Encode writes the arguments.
+func (x *accountForwardArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.to.Ref)
+	e.Int(x.amount)
+}
+
+// Decode reads the arguments.
+func (x *accountForwardArgs) Decode(d *aeonrt.Decoder) {
+	x.to = AccountRef{aeonrt.GetRef(d)}
+	x.amount = d.Int()
+}
+
 // CallLater calls Later as a part of the current event.
 func (r AccountRef) CallLater(cx *aeonrt.Cx, To AccountRef, Amount int64, Session int64, Seq int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &AeonMethodAccountLater)
@@ -1071,13 +1171,42 @@ var AeonMethodAccountPay = aeonrt.Method{
 	},
 }
 
+var AeonMethodAccountSpread = aeonrt.Method{
+	Class:     &AeonClassAccount,
+	Name:      "Spread",
+	Signature: "(vector<actor ledger.Account>,int,int,int):int",
+	Params:    []string{"to", "amount", "session", "seq"},
+	Doc:       "Spread pays the amount to each of several accounts at a time, by way of the next one to every other. It returns what is left.",
+	Index:     6,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodAccountForward = aeonrt.Method{
+	Class:     &AeonClassAccount,
+	Name:      "forward",
+	Signature: "(actor ledger.Account,int)",
+	Params:    []string{"to", "amount"},
+	Index:     7,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
+}
+
 var AeonMethodAccountLater = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Later",
 	Signature: "(actor ledger.Account,int,int,int):int",
 	Params:    []string{"to", "amount", "session", "seq"},
 	Doc:       "Later takes the amount now; it arrives by a timer.",
-	Index:     6,
+	Index:     8,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1090,7 +1219,7 @@ var methodAccountArrive = aeonrt.Method{
 	Name:      "arrive",
 	Signature: "(actor ledger.Account,int,int)",
 	Params:    []string{"to", "amount", "key"},
-	Index:     7,
+	Index:     9,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1105,7 +1234,7 @@ var AeonMethodAccountRelay = aeonrt.Method{
 	Signature: "(vector<actor ledger.Account>,int,int,int):int",
 	Params:    []string{"path", "amount", "session", "seq"},
 	Doc:       "Relay hands the amount from account to account, each hop an event of its own.",
-	Index:     8,
+	Index:     10,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1119,7 +1248,7 @@ var methodAccountHop = aeonrt.Method{
 	Name:      "hop",
 	Signature: "(vector<actor ledger.Account>,int,int,int):int",
 	Params:    []string{"path", "at", "amount", "key"},
-	Index:     9,
+	Index:     11,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1134,7 +1263,7 @@ var AeonMethodAccountSpin = aeonrt.Method{
 	Signature: "(int,int,int):int",
 	Params:    []string{"n", "session", "seq"},
 	Doc:       "Spin takes n more steps, between which no event touches the account: the notes that it\nissues are numbered in one go.",
-	Index:     10,
+	Index:     12,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1147,7 +1276,7 @@ var methodAccountSpin = aeonrt.Method{
 	Name:      "spin",
 	Signature: "(int,int,int):int",
 	Params:    []string{"n", "before", "key"},
-	Index:     11,
+	Index:     13,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1159,7 +1288,7 @@ var methodAccountWorth = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "worth",
 	Signature: "():int",
-	Index:     12,
+	Index:     14,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1173,7 +1302,7 @@ var methodAccountLook = aeonrt.Method{
 	Name:      "look",
 	Signature: "():vector<int>",
 	Doc:       "look is what Bank.Dump tells of an account: its id, its money with what is on its way, how many\nnotes it has issued, how many tallies follow, and of each its session and its fields.",
-	Index:     13,
+	Index:     15,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1186,7 +1315,7 @@ var AeonMethodAccountReceipts = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Receipts",
 	Signature: "():map<int,int>",
-	Index:     14,
+	Index:     16,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1199,7 +1328,7 @@ var AeonMethodAccountSteps = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Steps",
 	Signature: "():map<int,int>",
-	Index:     15,
+	Index:     17,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1211,7 +1340,7 @@ var AeonMethodAccountSteps = aeonrt.Method{
 var methodAccountNew = aeonrt.Method{
 	Class: &AeonClassAccount,
 	Name:  "Account",
-	Index: 16,
+	Index: 18,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -2360,7 +2489,7 @@ var methodBankNew = aeonrt.Method{
 
 func init() {
 	AeonClassAccount.New = func() aeonrt.Object { return new(Account) }
-	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountNote, &methodAccountApply, &methodAccountStep, &methodAccountAdd, &methodAccountTake, &AeonMethodAccountPay, &AeonMethodAccountLater, &methodAccountArrive, &AeonMethodAccountRelay, &methodAccountHop, &AeonMethodAccountSpin, &methodAccountSpin, &methodAccountWorth, &methodAccountLook, &AeonMethodAccountReceipts, &AeonMethodAccountSteps}
+	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountNote, &methodAccountApply, &methodAccountStep, &methodAccountAdd, &methodAccountTake, &AeonMethodAccountPay, &AeonMethodAccountSpread, &methodAccountForward, &AeonMethodAccountLater, &methodAccountArrive, &AeonMethodAccountRelay, &methodAccountHop, &AeonMethodAccountSpin, &methodAccountSpin, &methodAccountWorth, &methodAccountLook, &AeonMethodAccountReceipts, &AeonMethodAccountSteps}
 	AeonClassAccount.Ctor = &methodAccountNew
 	methodAccountNote.NewArgs = func() aeonrt.Args { return new(accountNoteArgs) }
 	methodAccountNote.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -2394,6 +2523,26 @@ func init() {
 	AeonMethodAccountPay.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
 		x := args.(*AeonArgsAccountPay)
 		f.Add(x.To.Ref, aeonrt.Write)
+	}
+	AeonMethodAccountSpread.NewArgs = func() aeonrt.Args { return new(AeonArgsAccountSpread) }
+	AeonMethodAccountSpread.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*AeonArgsAccountSpread)
+		x.ret = self.(*Account).Spread(cx, x.To.Share(), x.Amount, x.Session, x.Seq)
+	}
+	AeonMethodAccountSpread.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*AeonArgsAccountSpread)
+		for _, v := range x.To.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.Write) })
+		}
+	}
+	methodAccountForward.NewArgs = func() aeonrt.Args { return new(accountForwardArgs) }
+	methodAccountForward.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*accountForwardArgs)
+		self.(*Account).forward(cx, x.to, x.amount)
+	}
+	methodAccountForward.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*accountForwardArgs)
+		f.Add(x.to.Ref, aeonrt.Write)
 	}
 	AeonMethodAccountLater.NewArgs = func() aeonrt.Args { return new(AeonArgsAccountLater) }
 	AeonMethodAccountLater.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -85,6 +85,25 @@ func (self *Account) Pay(cx *aeonrt.Cx, to AccountRef, amount int64, session int
 	return self.balance
 }
 
+// Spread pays the amount to each of several accounts at a time, by way of the next one to every other. It returns what is left.
+func (self *Account) Spread(cx *aeonrt.Cx, to aeonrt.Vector[AccountRef], amount int64, session int64, seq int64) int64 {
+	self.apply(cx, session, seq)
+	for i, tmp1 := int64(0), to.Size(); i < tmp1; i++ {
+		cx.Spend()
+		if aeonrt.Mod(i, 2) == 0 {
+			aeonrt.Async(cx, to.At(i).Ref, &methodAccountAdd, &accountAddArgs{amount: amount})
+		} else {
+			aeonrt.Async(cx, to.At(i).Ref, &methodAccountForward, &accountForwardArgs{to: to.At(aeonrt.Mod(aeonrt.Add(i, 1), to.Size())), amount: amount})
+		}
+	}
+	self.take(cx, aeonrt.Mul(amount, to.Size()))
+	return self.balance
+}
+
+func (self *Account) forward(cx *aeonrt.Cx, to AccountRef, amount int64) {
+	to.callAdd(cx, amount)
+}
+
 // Later takes the amount now; it arrives by a timer.
 func (self *Account) Later(cx *aeonrt.Cx, to AccountRef, amount int64, session int64, seq int64) int64 {
 	self.apply(cx, session, seq)
