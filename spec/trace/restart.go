@@ -18,8 +18,11 @@ import (
 // follows reports whether h is the header of the run that came next after that of last. A run
 // between the two that is not there has left nothing in the store: the record of an event, and so the
 // header, is written before its batch. It was killed while it opened.
+//
+// If nothing that was traced is in the store h does not say that it continues, as after a run that was not traced. There was none if the run is
+// the very next one: then nothing of last has survived.
 func (h *Header) follows(last *Header) bool {
-	return last != nil && h.Continues && h.Store != "" && h.Store == last.Store && h.Run > last.Run
+	return last != nil && h.Store != "" && h.Store == last.Store && (h.Continues && h.Run > last.Run || h.Run == last.Run+1)
 }
 
 // loser says what has undone the last events of a section.
