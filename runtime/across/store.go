@@ -219,16 +219,18 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Missed:
 		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.taken[m.Home] })
 	case Called, Returned:
-		if t := s.tries[m.Name]; t != nil {
+		t, p := s.tries[m.Name], s.parts[m.Name]
+		if t != nil {
 			// Invariant: what comes is for a thread that has called.
 			if m.Number >= uint64(len(t.threads)) {
 				assert.Unreachable("across: a message for thread %d of %v, which has %d", m.Number, m.Name, len(t.threads))
 			}
 			th := t.threads[m.Number]
 			t.attempt.Notify(t.token, func() { th.inbox = append(th.inbox, delivery{from, m}) })
-		} else if p := s.parts[m.Name]; p != nil {
+		}
+		if p != nil {
 			p.deliver(from, m)
-		} else { // of a part that has begun when the attempt was over already, perhaps
+		} else { // the part may have begun when the attempt was withdrawn already, though that has not unwound yet
 			s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil))
 		}
 	case Visited:
