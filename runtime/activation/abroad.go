@@ -37,7 +37,7 @@ func (r *Run) IndexBase() int {
 
 // ServePart makes a call of a thread of the event of another store, outside of all other calls; those of other threads may run beside it.
 func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
-	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth, thread: t}
+	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth, away: &away{thread: t}}
 	cx.log.Edges = cx
 	do := cx.body
 	if r.Root.spanned {
@@ -68,10 +68,10 @@ func (cx *Activation) insert(by *Activation, order []uint64) {
 		return
 	}
 	i := len(cx.Ops)
-	for i > 0 && cx.Ops[i-1].Kind == OpBranch && slices.Compare(cx.Ops[i-1].Branch.cx.place, order) > 0 {
+	for i > 0 && cx.Ops[i-1].Kind == OpBranch && slices.Compare(cx.Ops[i-1].Branch.cx.out().place, order) > 0 {
 		i--
 	}
-	by.place = order
+	by.out().place = order
 	cx.Ops = slices.Insert(cx.Ops, i, Op{Kind: OpBranch, Branch: &Branch{cx: by}})
 }
 
@@ -147,10 +147,11 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if w == nil || w.Part == nil && !w.Try.Reach(to) {
 		cx.missing(target, m)
 	}
-	if w.Part == nil && cx.thread == nil {
-		cx.thread = w.Try.Thread()
+	o := cx.out()
+	if w.Part == nil && o.thread == nil {
+		o.thread = w.Try.Thread()
 	}
-	if w.Part == nil && cx != &cx.Run.Root && (cx.inner || len(cx.frames) > 0) {
+	if w.Part == nil && cx != &cx.Run.Root && (o.inner || len(cx.frames) > 0) {
 		cx.leaves()
 	}
 	c := &across.Call{Target: target, Method: s.PathOf(m), Run: cx.moving(), Strict: w.Strict}
@@ -163,7 +164,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if w.Part != nil {
 		c.Lines, c.Grown = cx.takeLines(), cx.Run.TakeGrown()
 	}
-	r := cx.thread.Call(to, c, cx)
+	r := o.thread.Call(to, c, cx)
 	switch {
 	case r == nil:
 		panic(order.Withdrawal{})
@@ -247,10 +248,10 @@ func (cx *Activation) Serve(c *across.Call) *across.Reply {
 	}
 	depth := cx.depth
 	cx.depth = c.Run.Depth - len(cx.frames)
-	cx.serves++
+	cx.out().serves++
 	defer func() {
 		cx.depth = depth
-		cx.serves--
+		cx.away.serves--
 	}()
 	return cx.reply(c, cx.within)
 }

@@ -57,9 +57,12 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 		return
 	}
 	cx.fork()
-	b := &Branch{cx: &Activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank, spread: cx.spread}, Run: r, random: cx.draw() | 1, place: cx.Next(), inner: cx != &r.Root},
+	b := &Branch{cx: &Activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank, spread: cx.spread}, Run: r, random: cx.draw() | 1},
 		footprint: p, target: h, method: m, args: args, abroad: abroad}
 	b.cx.log.Edges = b.cx
+	if r.sys.Across != nil {
+		b.cx.away = &away{place: cx.Next(), inner: cx != &r.Root}
+	}
 	switch {
 	case cx.spanned && abroad:
 		b.cx.Record(cx.spans.ForkElsewhere())

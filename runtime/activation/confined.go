@@ -29,7 +29,7 @@ const carefulFor = 64
 // within actors which are not on the stack here, and has not handed over what it has written, which is to be undone behind what comes later.
 func (cx *Activation) forks() bool {
 	w := cx.Run.Wide()
-	return w == nil || w.Part == nil && !w.Strict && cx.serves == 0
+	return w == nil || w.Part == nil && !w.Strict && cx.out().serves == 0
 }
 
 // fork notes that the event has branches from now on.

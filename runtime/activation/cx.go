@@ -41,13 +41,24 @@ type Activation struct {
 	made     uint64            // new actors that may have gone to other stores
 	birth    event.PartitionID // of the next one
 	spans    *span.Branch      // nil unless spanned
+	away     *away             // nil: the activation has nothing of that yet
+}
 
-	// Of an event over several stores.
+// away is what an activation has in an event over several stores, kept by the pooled object. It is apart so that other events do not pay for its size.
+type away struct {
 	thread across.Thread // that has gone to others; nil: it has not
 	place  []uint64      // in program order: where its issuer has issued the branch, and its issuer's
 	inner  bool          // it is a branch of a branch: others that run beside it know the footprint of that alone
 	serves int           // so many calls of parts
 	issued uint64        // so many branches and calls to other stores, since the event has branches
+}
+
+// out returns what the activation has in other stores.
+func (cx *Activation) out() *away {
+	if cx.away == nil {
+		cx.away = &away{}
+	}
+	return cx.away
 }
 
 // Of returns the activation that generated code has handed back.
@@ -68,10 +79,9 @@ func (cx *Activation) reset() {
 		cx.Ops = cx.Ops[:0]
 	}
 	cx.branches, cx.MaxPos, cx.random, cx.depth, cx.made = nil, 0, 0, 0, 0
-	if cx.thread != nil {
-		cx.thread = nil
+	if cx.away != nil {
+		*cx.away = away{}
 	}
-	cx.issued, cx.serves = 0, 0
 }
 
 // Next returns where in program order the next branch or call to another store stands, nil if the event has no branches. It implements across.Caller.
@@ -79,8 +89,9 @@ func (cx *Activation) Next() []uint64 {
 	if !cx.Run.forked {
 		return nil
 	}
-	cx.issued++
-	return append(cx.place[:len(cx.place):len(cx.place)], cx.issued)
+	o := cx.out()
+	o.issued++
+	return append(o.place[:len(o.place):len(o.place)], o.issued)
 }
 
 // UndoLog returns what the branch has written, for the functions of package undo.

@@ -79,8 +79,11 @@ func (r *Run) Use(s *System) {
 func (r *Run) Reset() {
 	r.Clear()
 	r.Attempt.Reset()
-	r.sys, r.confined = nil, confined{}
-	r.wide.Store(nil)
+	if r.sys.Across != nil {
+		r.SetWide(nil)
+		r.confined = confined{}
+	}
+	r.sys = nil
 }
 
 // Wide returns what the run has if its attempt touches other stores, or is a part of one that does; else nil.
@@ -92,8 +95,11 @@ func (r *Run) SetWide(w *Wide) { r.wide.Store(w) }
 // Clear forgets what the code of one attempt has left.
 func (r *Run) Clear() {
 	r.Root.reset()
-	r.now, r.forked = 0, false
-	r.confined.trusted, r.confined.left = false, false
+	r.now = 0
+	if r.forked {
+		r.forked = false
+		r.confined.trusted, r.confined.left = false, false
+	}
 }
 
 // Undo takes back everything that the attempt did. The event still holds its locks.

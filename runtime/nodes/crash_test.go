@@ -232,7 +232,9 @@ func (f *faulty) at(id event.StoreID, again bool, do func(s *exec.System) error)
 // perform makes a request at a store.
 func (f *faulty) perform(id event.StoreID, q request) error {
 	var args order.Args // of the last time
+	tries := 0
 	err := f.at(id, q.once != unnamed, func(s *exec.System) error {
+		tries++
 		c := &exec.Call{}
 		switch q.kind {
 		case "pay":
@@ -300,6 +302,9 @@ func (f *faulty) perform(id event.StoreID, q request) error {
 		_, err := s.Perform(c)
 		return err
 	})
+	if away := (*event.AwayError)(nil); tries > 1 && errors.As(err, &away) {
+		return &event.UnknownError{Cause: err} // the last try has not come to learn whether an earlier one has happened
+	}
 	if q.once != unnamed && !errors.Is(err, order.ErrCancelled) {
 		answer := fmt.Sprint(err)
 		if err == nil {
@@ -382,14 +387,14 @@ func (f *faulty) ask(id event.StoreID) {
 		case q.fails && errors.As(err, &abort) && abort.Msg == activation.MsgNull:
 			f.saw.failed++
 			f.applied[q.key()] = q
+		case errors.As(err, &unknown), errors.Is(err, event.ErrPostponed):
+			f.unknown[q.key()] = q
 		case errors.Is(err, order.ErrCancelled):
 			f.saw.cancelled++
 			f.refused[q.key()] = q
 		case errors.As(err, &abort) && strings.Contains(abort.Msg, ", not "):
 			f.saw.refused++
 			f.refused[q.key()] = q
-		case errors.As(err, &unknown), errors.Is(err, event.ErrPostponed):
-			f.unknown[q.key()] = q
 		default:
 			f.fail("%+v ends with %v", q, err)
 		}

@@ -29,8 +29,8 @@ type Attempt struct {
 	Reroutes     *atomic.Uint64 // counts the attempts that are withdrawn before any code has run
 	Bounded      bool           // admission may make it wait: issued by a client
 
-	spare    []*queue  // idle queues; kept by the pooled object
 	serial   uint32    // of the pooled object
+	spare    []*queue  // idle queues; kept by the pooled object
 	presence *presence // of a system with a store; kept by the pooled object
 
 	mu   sync.Mutex // guards what follows; a leaf in the latch order
@@ -41,12 +41,12 @@ type Attempt struct {
 	awaits  *Keep // between two attempts: of a chain that must leave its actor first
 	// refusal is what ended the attempt from outside, Kind 0 if nothing did.
 	refusal  effect
-	stopped  bool      // the attempt is to end: it was cancelled, broken or abandoned
 	members  footprint // known before any hold
 	narrowed footprint // found under the hold on the target
 	isNarrow bool      // narrowed was evaluated
 	reaching bool      // some member is a tree
 	coarse   bool      // an Exact footprint with too many members: treated as a tree
+	stopped  bool      // the attempt is to end: it was cancelled, broken or abandoned
 	lazyAt   *Handle   // the first lazy hold
 	parallel bool      // branches run: home is read under mu
 	// Expecting: what was acquired has enqueued further down, where it still waits: home
@@ -83,7 +83,7 @@ type Attempt struct {
 	turn     uint64          // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
 	ended    bool            // see Ended
 	growing  bool            // a branch is trying to take something
-	inQueues int             // so many branches wait in queues
+	inQueues int32           // so many branches wait in queues
 	followed []*Wait         // what branches wait for in follow
 	// followers are called when it has released what it has.
 	followers []func()

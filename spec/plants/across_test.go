@@ -78,7 +78,7 @@ var ofAcross = []plant{
 		"\tfor _, b := range cx.branches {\n\t\tif out.Kind != Withdrawn {\n\t\t\tb.wait()\n\t\t}\n\t}\n\tvar first *Branch\n",
 		asyncOver),
 	bug("a branch of a branch that goes to another store is not seen to leave", "runtime/activation/abroad.go",
-		"(cx.inner || len(cx.frames) > 0)",
+		"(o.inner || len(cx.frames) > 0)",
 		"len(cx.frames) > 0",
 		"./spec/differ -run OnThreeStores/branches -stores 30 -first 3010 -shrink=false"),
 	bug("a part votes while another call of it runs", "runtime/across/part.go",
