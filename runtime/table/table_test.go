@@ -218,7 +218,7 @@ func TestRowsAreCopies(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestFailuresOfQueries(t *testing.T) {
 	tab := table.New(&shape)
 	table.Insert(tab, flight{id: "a", to: "Rome"})
 	changed := table.New(&shape) // by what undoes the event, if it is in a field
