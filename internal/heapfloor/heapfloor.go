@@ -1,6 +1,6 @@
 // Package heapfloor keeps Go from collecting garbage while the heap is small. Go collects when the heap has doubled, so a program that keeps
-// little collects all the time: with 4 MiB of actors and 50 000 events a second that was a fifth of the processor. With a floor it collects when
-// the heap has doubled and is at least that large. The memory limit of Go, if there is one, holds as before.
+// little collects all the time: two nodes with 1000 actors and 50 000 events a second spent a tenth of their processor time on that. With a floor it
+// collects when the heap has doubled and is at least that large. The memory limit of Go, if there is one, holds as before.
 package heapfloor
 
 import (

@@ -258,6 +258,8 @@ func (s *Store) syncGroup() bool {
 		r.Unlock()
 		return false
 	}
+	// Invariant: groups run one after the other.
+	assert.That(r.current == nil, "two groups run at a time")
 	mine := r.next
 	// The counter is read before the engine syncs: what is counted has been applied.
 	mine.target = s.appended.Load()
