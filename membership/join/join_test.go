@@ -287,11 +287,11 @@ func cutting(t *testing.T, to string) string {
 						_ = out.Close()
 						return
 					}
+					if sum += n; sum > 1800 {
+						once.Do(func() { close(asked) }) // before the member can answer
+					}
 					if _, err := out.Write(b[:n]); err != nil {
 						return
-					}
-					if sum += n; sum > 1800 {
-						once.Do(func() { close(asked) })
 					}
 				}
 			})
