@@ -150,8 +150,8 @@ func (ev *Event) wideRow(to *row.Writer) {
 	}
 }
 
-// leaveWide ends what the event has been among several stores, and has the others told when its decision is durable.
-func (ev *Event) leaveWide() {
+// leaveWide ends what the event has been among several stores, and has the others told when its decision is durable: by answered, if that waits for it.
+func (ev *Event) leaveWide(waits bool) {
 	try, s, pos, printed := ev.Wide().Try, ev.sys, ev.maxPos, ev.printed
 	name := try.Name()
 	try.Leave()
@@ -160,10 +160,17 @@ func (ev *Event) leaveWide() {
 		return
 	}
 	s.decided(1)
+	tell := func() {
+		s.output.Flush(printed)
+		s.across.Decided(name)
+	}
+	if waits {
+		ev.tells = tell
+		return
+	}
 	s.workers.Run(func() {
 		if s.durable.WaitOwn(pos) == nil {
-			s.output.Flush(printed)
-			s.across.Decided(name)
+			tell()
 		}
 	})
 }

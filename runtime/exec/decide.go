@@ -47,7 +47,7 @@ func (ev *Event) commitDurable() error {
 		ev.waitForChain()
 	}
 	if ev.Wide() != nil {
-		ev.leaveWide()
+		ev.leaveWide(ev.awaits(nil))
 	}
 	if len(ev.Root.Ops) > 0 {
 		next.start()
@@ -56,7 +56,7 @@ func (ev *Event) commitDurable() error {
 }
 
 // commitPrepared gives a prepared event its place in the journal. It still holds its locks.
-func (ev *Event) commitPrepared(k kind) (next follow, err error) {
+func (ev *Event) commitPrepared(kind string) (next follow, err error) {
 	s := ev.sys
 	// Rows of ownership tell of several actors, and of T: one event at a time writes them.
 	// A child that only its creator knows needs no such care.
@@ -78,7 +78,7 @@ func (ev *Event) commitPrepared(k kind) (next follow, err error) {
 	for _, h := range ev.Born {
 		h.Set(order.Created)
 	}
-	at("owned", k)
+	at("owned", kind)
 	next = ev.settle()
 	if owning {
 		s.durable.Ownership().Unlock()
@@ -233,23 +233,34 @@ func (ev *Event) giveCredit() {
 // answered is [ANSWER]: it returns err when an answer that depends on what the event has seen may
 // leave the node. What stays inside the node does not wait.
 func (ev *Event) answered(err error) error {
-	d, k := ev.sys.durable, ev.kind()
+	k := ev.kind()
 	ev.giveCredit()
 	ev.place.Leave(&ev.sys.workers) // the next of the line is ordered behind the event, and need not wait for the disk
 	if ev.client == ev.sys.inner || ev.chain != nil && err == nil {
+		// Invariant: other stores are told of a decision by what waits until it is durable.
+		assert.That(ev.tells == nil, "exec: an event has other stores told of its decision, and does not wait for it")
 		return err // a chain is answered at its end
 	}
 	at("wait", k)
-	if ev.request != nil || d.answersWait || ev.Traced != nil || d.Store.Overdue() {
+	if ev.tells != nil || ev.awaits(err) {
 		if lost := ev.awaitDurable(); lost != nil {
 			return &event.UnknownError{Event: ev.ID, Cause: lost}
 		}
+	}
+	if ev.tells != nil {
+		ev.tells()
 	}
 	if !ev.waitsForNothing() {
 		ev.sys.output.Flush(ev.printed)
 	}
 	at("answer", k)
 	return err
+}
+
+// awaits reports whether the answer to a client waits until what the event has seen is durable; that of a chain comes at its end.
+func (ev *Event) awaits(err error) bool {
+	d := ev.sys.durable
+	return ev.client != ev.sys.inner && (ev.chain == nil || err != nil) && (ev.request != nil || d.answersWait || ev.Traced != nil || d.Store.Overdue())
 }
 
 // waitsForNothing reports whether the event answers no client, or none that waits.

@@ -51,9 +51,9 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	}
 	d.signatures.Open(d.Layouts.Schema, classes, activation.MethodOf(cfg.Classes))
 	d.sessions.Open(outbox.SessionsConfig[*client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
-		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
+		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, "session") }})
 	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
-		At: func(place string) { at(place, kindSession) }})
+		At: func(place string) { at(place, "session") }})
 	d.ends = outbox.Ends{Store: d.Store, Append: d.Journal.Append, Partition: s.doubts}
 	d.archive.Store, d.archive.Clock, d.archive.Overrides = d.Store, s.clock, s.overrides
 	s.openOutput(d)
@@ -62,9 +62,9 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 
 // Moved implements order.Residence.
 func (d *durable) Moved(c, old *order.Handle) {
-	at("move", kindMove)
+	at("move", "move")
 	d.State.Moved(c, old)
-	at("moved", kindMove)
+	at("moved", "move")
 }
 
 // references resolves the references in stored values, for their decoder.

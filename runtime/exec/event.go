@@ -42,6 +42,7 @@ type Event struct {
 	request *request        // of a durable session
 	printed uint64          // the number of its last line in the output
 	wrote   bool            // the batch at maxPos is its own
+	tells   func()          // has other stores told of its decision, when it is durable
 	credit  bool            // it has taken part of the budget of the store
 }
 
@@ -82,7 +83,7 @@ func (s *System) giveBack(ev *Event) {
 	if ev.told != (telling{}) {
 		ev.told = telling{}
 	}
-	ev.source, ev.verdict, ev.request, ev.printed = source{}, nil, nil, 0
+	ev.source, ev.verdict, ev.request, ev.printed, ev.tells = source{}, nil, nil, 0, nil
 	s.events.Put(ev)
 	s.scheduler.Yield()
 }
@@ -211,43 +212,27 @@ func (ev *Event) leftOut() error {
 var failpoint func(name string)
 
 // at passes a failpoint.
-func at(place string, k kind) {
+func at(place, kind string) {
 	if failpoint != nil {
-		failpoint(place + "/" + kindNames[k])
+		failpoint(place + "/" + kind)
 	}
 }
 
-// kind is what an event is to the store.
-type kind uint8
-
-const (
-	kindClient  kind = iota // a client's event
-	kindSession             // of a durable session
-	kindCreate              // a client's new
-	kindDelete              // a client's delete
-	kindSub                 // a sub-event
-	kindTail                // a step of a chain of tail calls
-	kindFiring              // of a timer
-	kindMove                // of an actor in the sequencing tree
-)
-
-var kindNames = [...]string{"client", "session", "create", "delete", "sub", "tail", "firing", "move"}
-
-// kind returns what the event is to the store.
-func (ev *Event) kind() kind {
+// kind returns what the event is to the store: a client's, one of a durable session, a client's new or delete, a sub-event, a step of a chain, or a firing.
+func (ev *Event) kind() string {
 	switch {
 	case ev.request != nil:
-		return kindSession
+		return "session"
 	case ev.Makes != nil:
-		return kindCreate
+		return "create"
 	case ev.method == &methodFire:
-		return kindFiring
+		return "firing"
 	case ev.chain != nil && (ev.issuer != nil || ev.outSeq != 0):
-		return kindTail
+		return "tail"
 	case ev.issuer != nil:
-		return kindSub
+		return "sub"
 	case ev.method == &activation.MethodDelete:
-		return kindDelete
+		return "delete"
 	}
-	return kindClient
+	return "client"
 }

@@ -17,18 +17,18 @@ import (
 // event.
 func failpoints() (list []string) {
 	for _, place := range []string{"prepare", "owned", "append", "appended", "released"} {
-		for _, k := range []kind{kindClient, kindSession, kindCreate, kindDelete, kindSub, kindTail, kindFiring} {
-			list = append(list, place+"/"+kindNames[k])
+		for _, kind := range []string{"client", "session", "create", "delete", "sub", "tail", "firing"} {
+			list = append(list, place+"/"+kind)
 		}
 	}
 	for _, place := range []string{"abort", "aborted"} {
-		for _, k := range []kind{kindClient, kindSession, kindCreate, kindDelete, kindSub, kindTail} {
-			list = append(list, place+"/"+kindNames[k])
+		for _, kind := range []string{"client", "session", "create", "delete", "sub", "tail"} {
+			list = append(list, place+"/"+kind)
 		}
 	}
 	for _, place := range []string{"wait", "answer"} {
-		for _, k := range []kind{kindClient, kindSession, kindCreate, kindDelete} {
-			list = append(list, place+"/"+kindNames[k])
+		for _, kind := range []string{"client", "session", "create", "delete"} {
+			list = append(list, place+"/"+kind)
 		}
 	}
 	return append(list, "move/move", "moved/move", "session/begin/session", "session/begun/session", "session/expire/session", "session/expired/session",

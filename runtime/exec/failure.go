@@ -47,7 +47,7 @@ func (ev *Event) abort(err error) error {
 	ev.undone(err)
 	ev.Release(true)
 	if ev.Wide() != nil {
-		ev.leaveWide()
+		ev.leaveWide(false)
 	}
 	return err
 }

@@ -45,8 +45,8 @@ var ofRun = []plant{
 		and("runtime/exec/decide.go", "\tat(\"appended\", k)\n\tev.Release(false)\n", "\tat(\"appended\", k)\n").
 		and("runtime/exec/decide.go", "\t\"errors\"\n", "\t\"errors\"\n\t\"runtime\"\n"),
 	bug("an answer does not wait until it is durable", "runtime/exec/decide.go",
-		"if ev.request != nil || d.answersWait || ev.Traced != nil || d.Store.Overdue() {",
-		"if d == nil {",
+		"if ev.tells != nil || ev.awaits(err) {",
+		"if ev.sys == nil {",
 		crashing, crashImages, killed),
 	bug("a sync is reported before it has ended", "runtime/store/pebbledb/db.go",
 		"func (d *DB) Sync() (err error) {\n",
