@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync"
 )
 
 // Floor is how many bytes a heap has at least when it is collected.
@@ -22,39 +21,33 @@ const (
 	smallest = 4 << 20
 )
 
-// Keep has the process keep the floor until end is called. It does nothing if the user has set GOGC.
-func Keep() (end func()) {
-	if os.Getenv("GOGC") != "" {
-		return func() {}
+// Keep has the process keep the floor until it ends. It does nothing if the user has set GOGC.
+func Keep() {
+	if os.Getenv("GOGC") == "" {
+		keep(nil)
 	}
-	return newKeeper(nil).end
 }
 
-// newKeeper returns a keeper that has begun. It sends to looked, if it is not nil, after each collection.
-func newKeeper(looked chan<- struct{}) *keeper {
-	k := &keeper{before: debug.SetGCPercent(most), set: most, looked: looked}
+// keep sends to looked, if it is not nil, after each collection.
+func keep(looked chan<- struct{}) {
+	debug.SetGCPercent(most)
+	k := &keeper{set: most, looked: looked}
 	k.watch(new(cycle))
-	return k
 }
 
 // cycle is garbage, which the next collection finds.
 type cycle struct{ _ [64]byte }
 
+// keeper is touched by the goroutine of finalizers alone.
 type keeper struct {
-	before int
+	set    int // percentage
 	looked chan<- struct{}
-
-	mu    sync.Mutex
-	set   int
-	ended bool
 }
 
 // watch has the keeper look at the heap after each collection.
 func (k *keeper) watch(c *cycle) {
 	runtime.SetFinalizer(c, func(c *cycle) {
-		if !k.collected() {
-			return
-		}
+		k.collected()
 		k.watch(c)
 		if k.looked != nil {
 			k.looked <- struct{}{}
@@ -62,21 +55,15 @@ func (k *keeper) watch(c *cycle) {
 	})
 }
 
-// collected sets the percentage by what the last collection has left. It returns false if the keeper has ended.
-func (k *keeper) collected() bool {
+// collected sets the percentage by what the last collection has left.
+func (k *keeper) collected() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.ended {
-		return false
-	}
 	// Setting it stops all goroutines for a moment, so it is not done for little.
 	if p := percent(live[0].Value.Uint64()); p < k.set-k.set/8 || p > k.set+k.set/8 || p == usual && k.set != usual {
 		debug.SetGCPercent(p)
 		k.set = p
 	}
-	return true
 }
 
 // percent returns the percentage by which a heap, of which so many bytes were left, is collected when it has the floor, or has doubled.
@@ -85,13 +72,4 @@ func percent(live uint64) int {
 		return usual
 	}
 	return int(min(most, usual*(Floor-live)/max(live, 1)))
-}
-
-func (k *keeper) end() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.ended {
-		k.ended = true
-		debug.SetGCPercent(k.before)
-	}
 }
