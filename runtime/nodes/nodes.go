@@ -179,8 +179,8 @@ func (c *Cluster) Began() []*exec.System {
 	return slices.Clone(c.began)
 }
 
-// lag is how many steps the second of two stores hears later of a session, in a system that is scheduled.
-const lag = 30
+// lag is how much later the second of two stores hears of a session in a system that is scheduled, in turns.
+const lag = 60
 
 // connect begins a session between two stores.
 func (c *Cluster) connect(a, b *node) {
@@ -192,9 +192,7 @@ func (c *Cluster) connect(a, b *node) {
 	for _, ends := range [...][2]*node{{a, b}, {b, a}} {
 		ends[0].sys.Across().Up(ends[1].id, l.session)
 		c.isReady(&l, ends[0])
-		for range lag {
-			c.wait.Yield() // the other store hears of the session later
-		}
+		c.wait.Sleep(lag) // the other store hears of the session later
 	}
 }
 
