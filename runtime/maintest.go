@@ -131,7 +131,14 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer, o
 		fmt.Fprintln(stderr, "-after:", err)
 		return exitUsage
 	}
-	if err := r.trace.open(trace.Memory, unit >= 0); err != nil {
+	if r.nodes.Several() {
+		if unit < 0 { // else it goes on after a test that has ended the process
+			err = NodeTrace{Dir: r.trace.file}.openSimulated()
+		}
+	} else {
+		err = r.trace.open(trace.Memory, unit >= 0)
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return exitUsage
 	}
@@ -196,13 +203,12 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	e.Action, e.Seed = "seed", seed
 	r.say(e)
 	out := &testOutput{r, e}
-	n, err := r.nodes.begin(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel, InventGo: true},
-		trace.Header{Program: p.Name, Test: e.Test, Seed: seed}), p)
+	n, err := r.begin(p, &e, Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel, InventGo: true},
+		trace.Header{Program: p.Name, Test: e.Test, Seed: seed})
 	if err != nil {
 		return &failure{msg: err.Error()}
 	}
 	s := n.Systems()[0]
-	defer r.trace.end(s, nil)
 	f := call(func(cl *Client) {
 		t.Run(cl)
 		cl.Settle() // Close refuses what callbacks issue
@@ -221,6 +227,16 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 		}
 	}
 	return f
+}
+
+// begin opens systems that keep nothing for one run of a test: one, or one for each node of a cluster, which has a directory for its traces.
+func (r *testRun) begin(p *Package, e *testEvent, cfg Config, h trace.Header) (*Nodes, error) {
+	if r.nodes.Several() {
+		return r.nodes.begin(cfg, p, &simTrace{NodeTrace: NodeTrace{Dir: r.trace.file, States: r.trace.states}, header: h,
+			prefix: fmt.Sprintf("%d.%d-%d-", e.Unit, *e.Index, h.Seed)})
+	}
+	only := Open(r.trace.begin(cfg, h))
+	return &Nodes{Systems: func() []*System { return []*System{only} }, Close: func() error { only.Close(); r.trace.end(only, nil); return nil }}, nil
 }
 
 // unheard returns a failure that no client has got, as such a failure fails the test; the log has all of them.

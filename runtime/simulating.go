@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // Nodes are the systems of a program on several stores of this process, as on the nodes of a cluster. Clients use the first.
@@ -27,9 +29,16 @@ func WithNodes(open NodesOpener) Option {
 	return func(r *mainRun) { r.simulating.open, r.simulating.run = open, (*mainRun).simulate }
 }
 
-// NodesOpener opens a program on so many stores, which keep nothing, and over which its new actors are spread. So many times a store crashes, or a session
-// between two ends.
-type NodesOpener func(cfg Config, p *Package, stores, faults int) (*Nodes, error)
+// NodesOpener opens a program on several stores, which keep nothing, and over which its new actors are spread.
+type NodesOpener func(cfg Config, p *Package, sim Simulation) (*Nodes, error)
+
+// Simulation says what the cluster is like.
+type Simulation struct {
+	Stores  int
+	Faults  int                                // so many times a store crashes, or a session between two ends
+	Start   func(event.StoreID, *Config) error // changes the configuration of one start of a store
+	Crashed func(event.StoreID) error          // is told that a start crashes, before any of it has ended
+}
 
 // simulating is the cluster that a program runs on in its own process, if the user has asked for one; the zero value is a
 // single node.
@@ -57,13 +66,20 @@ func (s *simulating) check(args []string) error {
 	return s.Check(args)
 }
 
-// begin opens systems that keep nothing: one, or one for each node.
-func (s *simulating) begin(cfg Config, p *Package) (*Nodes, error) {
-	if s.Several() {
-		return s.open(cfg, p, s.Number, s.Faults)
+// begin opens the systems of a cluster, which t records.
+func (s *simulating) begin(cfg Config, p *Package, t *simTrace) (*Nodes, error) {
+	t.header.Stores, t.starts = s.Number, make(map[event.StoreID]*tracing)
+	cfg.TraceStates = t.States
+	n, err := s.open(cfg, p, Simulation{Stores: s.Number, Faults: s.Faults, Start: t.start, Crashed: t.crashed})
+	if err != nil {
+		return nil, errors.Join(err, t.close(nil, err))
 	}
-	only := Open(cfg)
-	return &Nodes{Systems: func() []*System { return []*System{only} }, Close: func() error { only.Close(); return nil }}, nil
+	closeAll := n.Close
+	n.Close = func() error {
+		err := closeAll()
+		return errors.Join(err, t.close(n.Systems(), err))
+	}
+	return n, nil
 }
 
 // stats adds up what was done on all nodes.
@@ -98,6 +114,10 @@ func (r *mainRun) simulate() int {
 	if r.summary {
 		r.say("on %d nodes, simulated: %s runs it again", r.simulating.Number, again)
 	}
+	if err := (NodeTrace{Dir: r.tracing.file}).openSimulated(); err != nil {
+		r.fail(exitRefused, "%v", err)
+		return r.code
+	}
 	start := time.Now()
 	ended := make(chan simulation, 1)
 	go func() { ended <- r.simulated() }() // ends with main and its events, or with the process
@@ -130,7 +150,8 @@ func (r *mainRun) simulate() int {
 
 // simulated is simulate for the one goroutine that uses the systems.
 func (r *mainRun) simulated() (end simulation) {
-	n, err := r.simulating.begin(Config{Clock: NewSimClock(testEpoch), Stdout: r.out, Seed: r.seed, Log: newLog(r.stderr, false), Scheduled: true}, r.p)
+	traced := simTrace{NodeTrace: NodeTrace{Dir: r.tracing.file, States: r.tracing.states}, header: trace.Header{Program: r.p.Name, Seed: r.seed}}
+	n, err := r.simulating.begin(Config{Clock: NewSimClock(testEpoch), Stdout: r.out, Seed: r.seed, Log: newLog(r.stderr, false), Scheduled: true}, r.p, &traced)
 	if err != nil {
 		end.err = err
 		return end

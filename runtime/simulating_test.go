@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,9 +16,9 @@ import (
 
 // standIn opens a single system in place of several, which package nodes opens.
 func standIn(t *testing.T, stores int) Option {
-	return WithNodes(func(cfg Config, _ *Package, n, _ int) (*Nodes, error) {
-		if n != stores {
-			t.Errorf("%d stores are asked for, not %d", n, stores)
+	return WithNodes(func(cfg Config, _ *Package, sim Simulation) (*Nodes, error) {
+		if sim.Stores != stores {
+			t.Errorf("%d stores are asked for, not %d", sim.Stores, stores)
 		}
 		s := Open(cfg)
 		return &Nodes{Systems: func() []*System { return []*System{s} }, Counts: func() across.Counts { return across.Counts{Committed: 4, Withdrawn: 1} }, Close: func() error { s.Close(); return nil }}, nil
@@ -73,10 +74,22 @@ func TestASignalEndsASimulation(t *testing.T) {
 
 func TestNodesThatCannotBeOpened(t *testing.T) {
 	var err bytes.Buffer
-	broken := WithNodes(func(Config, *Package, int, int) (*Nodes, error) { return nil, errors.New("no memory") })
+	broken := WithNodes(func(Config, *Package, Simulation) (*Nodes, error) { return nil, errors.New("no memory") })
 	code := runMain(&Package{Name: "demo", Main: func(*Client) {}}, []string{"--nodes", "2"}, io.Discard, &err, make(chan os.Signal), broken)
 	if code != exitStore || !strings.Contains(err.String(), "demo: no memory\n") {
 		t.Errorf("code %d, stderr %q", code, err.String())
+	}
+}
+
+func TestTracesOfNodesNeedADirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ran := false
+	code, _, err := simulateMain(t, func(*Client) { ran = true }, "--trace", file)
+	if code != exitRefused || ran || !strings.Contains(err, "the trace of a node is a directory, which cannot be written: ") {
+		t.Errorf("code %d, stderr %q", code, err)
 	}
 }
 
@@ -84,7 +97,7 @@ func TestNodesNeedToBeLinked(t *testing.T) {
 	if code, _, err := runAsMain(t, func(*Client) {}, "--nodes", "3"); code != exitUsage || !strings.Contains(err, "`aeonc run --nodes N PROGRAM`") {
 		t.Errorf("code %d, stderr %q", code, err)
 	}
-	for _, args := range [][]string{{"--nodes", "0"}, {"--nodes", "3", "--trace", "t"}} {
+	for _, args := range [][]string{{"--nodes", "0"}, {"--nodes", "65"}} {
 		var err bytes.Buffer
 		if code := runMain(&Package{Name: "demo", Main: func(*Client) {}}, args, io.Discard, &err, make(chan os.Signal), standIn(t, 3)); code != exitUsage || !strings.Contains(err.String(), "--nodes") {
 			t.Errorf("%v: code %d, stderr %q", args, code, err.String())

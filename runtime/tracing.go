@@ -19,7 +19,7 @@ type tracing struct {
 
 // flags declares the flags.
 func (t *tracing) flags(fs *flag.FlagSet) {
-	fs.StringVar(&t.file, "trace", "", "write a record of every event to `FILE`; of a node of a cluster, to files in the directory FILE")
+	fs.StringVar(&t.file, "trace", "", "write a record of every event to `FILE`; of a node of a cluster, and with --nodes, to files in the directory FILE")
 	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of the actors' fields, which takes time")
 }
 
@@ -88,7 +88,7 @@ func (t *tracing) begin(c Config, h trace.Header) Config {
 func (t *tracing) end(s *System, failed error) {
 	switch {
 	case t.writer == nil:
-	case s.Postponed() > 0, failed != nil:
+	case failed != nil, s.Postponed() > 0:
 		t.writer.End("interrupted")
 	default:
 		t.writer.End("closed")

@@ -23,7 +23,7 @@ type traceFlags struct {
 }
 
 func (t *traceFlags) flags(fs *flag.FlagSet) {
-	fs.StringVar(&t.file, "trace", "", "write a record of every event to `FILE`")
+	fs.StringVar(&t.file, "trace", "", "write a record of every event to `FILE`; with --nodes, to files in the directory FILE")
 	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of the actors' fields, which takes time")
 }
 
@@ -73,6 +73,11 @@ cluster, is checked as one history, in which a leader that was replaced without 
 answered any more. --clocks says how far the clocks of the nodes were apart.
 
 	aeonc trace check n1/trace n2/trace n3/trace
+
+With --nodes, aeonc run and aeonc test write such files for the nodes that they simulate.
+
+	aeonc run --nodes 3 --faults 20 --trace t examples/bank
+	aeonc trace check --clocks 0s t
 
 A program that is killed leaves a record of all but the last moments, which is
 checked as far as it goes. The format is described in docs/trace.md. The exit code

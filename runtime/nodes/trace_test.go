@@ -46,7 +46,7 @@ func newTraces(dir string, stores int, skew int64, fail func(format string, args
 
 // into has a cluster be traced, with the states of actors.
 func (r *traces) into(cfg *nodes.Config) {
-	cfg.System.TraceStates, cfg.Start = true, r.record
+	cfg.System.TraceStates, cfg.Start, cfg.Crashed = true, r.record, r.crashed
 }
 
 // record begins the trace of a start.
@@ -66,21 +66,12 @@ func (r *traces) record(id event.StoreID, cfg *exec.Config) error {
 	return nil
 }
 
-// crash ends the trace of a start with what it has written when the store crashes. What it still does then is lost.
-func (r *traces) crash(id event.StoreID) (crashed func()) {
+// crashed ends the trace of a start with what it has written when the store crashes. What it still does then is lost.
+func (r *traces) crashed(id event.StoreID) error {
 	s := r.starts[id]
-	info, err := os.Stat(s.name)
-	if err != nil {
-		r.fail("%v", err)
-	}
-	return func() {
-		if err := s.Close(); err != nil {
-			r.fail("%v", err)
-		}
-		if err := os.Truncate(s.name, info.Size()); err != nil {
-			r.fail("%v", err)
-		}
-	}
+	delete(r.starts, id)
+	s.Crash()
+	return s.Close()
 }
 
 // recorded counts what was recorded: events, what these have done in other stores than their homes, and what crashes have undone.

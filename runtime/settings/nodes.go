@@ -60,8 +60,8 @@ func (n *Nodes) Check(args []string) error {
 			return fmt.Errorf("--%s does not go with --nodes: a simulated cluster has a time of its own, and takes no calls; leave out one of them, or run a real cluster by \"aeond dev --nodes %d --listen ADDRESS\"", name, n.Number)
 		case slices.Contains(clusterNames, name):
 			return fmt.Errorf("--%s is about a node of a real cluster, and --nodes simulates one: leave out one of them", name)
-		case slices.Contains(spanNames, name), name == "trace", name == "trace-states":
-			return fmt.Errorf("--%s does not go with --nodes: what an event does on further nodes is not recorded yet; leave out one of them", name)
+		case slices.Contains(spanNames, name):
+			return fmt.Errorf("--%s does not go with --nodes: a simulated cluster has a time of its own; leave out one of them, or trace events with --trace DIR", name)
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestNodesThatAreSimulated(t *testing.T) {
 		{"--nodes 3", "--grpc", "", "--grpc does not go with --nodes"},
 		{"--nodes 3", "--serve", "", "--serve does not go with --nodes"},
 		{"--nodes 3", "--join x", "", "--join is about a node of a real cluster, and --nodes simulates one"},
-		{"--nodes 3", "--trace-states", "", "--trace-states does not go with --nodes: what an event does on further nodes is not recorded yet"},
+		{"--nodes 3", "--trace t --trace-states", "--nodes 3", ""},
 		{"--nodes 3", "--spans s", "", "--spans does not go with --nodes"},
 	} {
 		var n settings.Nodes

@@ -223,6 +223,15 @@ func (w *Writer) End(how string) {
 	w.mu.inside = false
 }
 
+// Crash leaves in the file what a process that is killed now would leave: what has not been written is lost, and so is what comes. The
+// section has no end. Close closes the file.
+func (w *Writer) Crash() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.inside = false
+	w.mu.buf, w.mu.answers, w.mu.pending = w.mu.buf[:0], w.mu.answers[:0], 0
+}
+
 // Close writes what is left and closes the file, which goes if it is new and has no section. It returns
 // the first error that there was; then the file is not complete.
 func (w *Writer) Close() error {

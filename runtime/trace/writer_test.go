@@ -86,6 +86,29 @@ func TestWriterGoesOnBehindATornLine(t *testing.T) {
 	}
 }
 
+// What was not written before a crash is lost, and so is what comes.
+func TestWriterLosesInACrash(t *testing.T) {
+	name := t.TempDir() + "/t"
+	lines := write(t, name, false, func(w *Writer) {
+		w.Begin(Header{Program: "p"})
+		record := func(order int64) {
+			e := &Event{Order: order}
+			w.Prepare(e)
+			w.Ended(e)
+			w.Answered(e)
+		}
+		record(1)
+		w.Flush()
+		record(2)
+		w.Crash()
+		record(3)
+		w.End("closed")
+	})
+	if len(lines) != 2 || !strings.HasPrefix(lines[1], `{"order":1,`) {
+		t.Errorf("%q", lines)
+	}
+}
+
 // A file that is not the writer's to change is refused, and as it was.
 func TestWriterRefusesOtherFiles(t *testing.T) {
 	const memory, stored = `{"trace":2,"program":"p","started":"x"}` + "\n", `{"trace":2,"program":"p","store":"ab","run":1}` + "\n"

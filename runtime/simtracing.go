@@ -1,0 +1,104 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/history"
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+// simTrace records what happens in a simulated cluster, as the nodes of a real one do: into a directory, with a file for each start of a store.
+type simTrace struct {
+	NodeTrace
+	header trace.Header // of all starts, but for the store
+	prefix string       // of the names of the files
+
+	mu     sync.Mutex
+	ticks  time.Duration // times that were asked for
+	starts map[event.StoreID]*tracing
+}
+
+// errOldTrace is of a directory that another run has written into: the traces of two runs must not look like one.
+var errOldTrace = errors.New("has the traces of another run; name another directory, or delete them")
+
+// openSimulated makes sure that the nodes of a simulated cluster can write into the directory of its traces, which has none.
+func (n NodeTrace) openSimulated() error {
+	if n.Dir == "" {
+		return nil
+	}
+	if err := n.openDir(); err != nil {
+		return err
+	}
+	if old, _ := filepath.Glob(filepath.Join(n.Dir, "*.jsonl")); len(old) > 0 { // an error is of a bad pattern
+		return fmt.Errorf("%s %w", n.Dir, errOldTrace)
+	}
+	return nil
+}
+
+// start opens the trace of a start of a store, whose configuration is cfg.
+func (s *simTrace) start(id event.StoreID, cfg *Config) error {
+	if s.Dir == "" {
+		return nil
+	}
+	h, err := history.Header(s.header, cfg.Store)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.header.Cluster == "" {
+		s.header.Cluster = h.Store // no other cluster has a store of this id
+	}
+	h.Cluster, h.Number, h.Node = s.header.Cluster, id, event.NodeID(id)+1
+	t := &tracing{file: filepath.Join(s.Dir, fmt.Sprintf("%sstore%d-%06d.jsonl", s.prefix, id, h.Run)), states: s.States}
+	if err := t.open(trace.Stored, true); err != nil {
+		return err
+	}
+	clock := cfg.Clock
+	*cfg = t.begin(*cfg, h)
+	cfg.Trace = trace.Timed{Writer: t.writer, Clock: func() time.Time { return clock.Now().Add(s.tick()) }}
+	s.starts[id] = t
+	return nil
+}
+
+// tick tells apart times that are asked for while the simulated time stands still.
+func (s *simTrace) tick() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ticks++
+	return s.ticks
+}
+
+// crashed ends the trace of a start as that of a process that is killed.
+func (s *simTrace) crashed(id event.StoreID) error {
+	s.mu.Lock()
+	t := s.starts[id]
+	delete(s.starts, id)
+	s.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	t.writer.Crash()
+	return t.close()
+}
+
+// close ends the traces of the starts that have not crashed. The systems, of all starts in their order, have been closed; failed is the error of that.
+func (s *simTrace) close(systems []*System, failed error) (err error) {
+	if len(s.starts) == 0 {
+		return nil
+	}
+	last := make(map[event.StoreID]*System)
+	for _, sys := range systems {
+		last[sys.Across().ID()] = sys
+	}
+	for id, t := range s.starts {
+		t.end(last[id], failed)
+		err = errors.Join(err, t.close())
+	}
+	return err
+}
