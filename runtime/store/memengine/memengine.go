@@ -3,24 +3,23 @@
 package memengine
 
 import (
-	"bytes"
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Engine implements store.Engine. It remembers the batches since the last Sync, so that
+// Engine implements store.Engine. It remembers what the batches since the last Sync have replaced, so that
 // Crash can lose them.
 type Engine struct {
 	mu struct {
 		sync.Mutex
 		rows     rows
-		pending  [][]change // applied since the last Sync, in order
-		durable  map[string][]byte
-		shared   bool // rows.values is a snapshot's, too
+		pending  [][]replaced // by each batch applied since the last Sync, in order
+		shared   bool         // rows.values is a snapshot's, too
 		closed   bool
 		applied  int
 		failWith error // of Apply and Sync, from now on
@@ -29,26 +28,38 @@ type Engine struct {
 
 // rows is the content: a map, and its keys in order, which are found when they are needed.
 type rows struct {
-	values map[string][]byte
+	values map[string]string
 	keys   []string
 	sorted bool
 }
 
 // change is one entry of a batch.
 type change struct {
+	kind  kind
 	key   string
-	to    string // of a range; then value is nil
-	value []byte // nil: delete
-	many  bool
+	value string // of a range where it ends
+}
+
+type kind byte
+
+const (
+	set kind = iota
+	remove
+	removeRange
+)
+
+// replaced is a row as it was before a change.
+type replaced struct {
+	key, value string
+	was        bool // there
 }
 
 // New returns an empty engine.
-func New() *Engine { return from(map[string][]byte{}) }
+func New() *Engine { return from(map[string]string{}) }
 
-func from(values map[string][]byte) *Engine {
+func from(values map[string]string) *Engine {
 	e := &Engine{}
 	e.mu.rows.values = values
-	e.mu.durable = maps.Clone(values)
 	return e
 }
 
@@ -60,11 +71,17 @@ var errClosed = errors.New("memengine: the engine is closed")
 func (e *Engine) Crash(kept func(unsynced int) int) *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := rows{values: maps.Clone(e.mu.durable)}
-	for _, b := range e.mu.pending[:kept(len(e.mu.pending))] {
-		r.apply(b)
+	values := maps.Clone(e.mu.rows.values)
+	for _, b := range slices.Backward(e.mu.pending[kept(len(e.mu.pending)):]) {
+		for _, r := range slices.Backward(b) {
+			if r.was {
+				values[r.key] = r.value
+			} else {
+				delete(values, r.key)
+			}
+		}
 	}
-	return from(r.values)
+	return from(values)
 }
 
 // Fail makes every later Apply and Sync return err.
@@ -82,7 +99,7 @@ func (e *Engine) Applied() int {
 }
 
 // NewBatch implements store.Engine.
-func (e *Engine) NewBatch() store.Batch { return &batch{} }
+func (e *Engine) NewBatch() store.Batch { return &batch{changes: make([]change, 0, 4)} }
 
 // Apply implements store.Engine.
 func (e *Engine) Apply(b store.Batch) error {
@@ -97,9 +114,7 @@ func (e *Engine) Apply(b store.Batch) error {
 	if e.mu.shared {
 		e.mu.rows.values, e.mu.shared = maps.Clone(e.mu.rows.values), false
 	}
-	changes := b.(*batch).changes
-	e.mu.rows.apply(changes)
-	e.mu.pending = append(e.mu.pending, changes)
+	e.mu.pending = append(e.mu.pending, e.mu.rows.apply(b.(*batch).changes))
 	e.mu.applied++
 	return nil
 }
@@ -114,11 +129,8 @@ func (e *Engine) Sync() error {
 	case e.mu.failWith != nil:
 		return e.mu.failWith
 	}
-	r := rows{values: e.mu.durable}
-	for _, b := range e.mu.pending {
-		r.apply(b)
-	}
-	e.mu.pending = nil
+	clear(e.mu.pending)
+	e.mu.pending = e.mu.pending[:0]
 	return nil
 }
 
@@ -165,32 +177,36 @@ func (e *Engine) Close() error {
 func (e *Engine) Reopen() *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return from(maps.Clone(e.mu.durable))
+	return from(maps.Clone(e.mu.rows.values))
 }
 
-// apply performs changes. The values and keys that a snapshot has are not written to.
-func (r *rows) apply(changes []change) {
+// apply performs changes, and returns what they have replaced. The values and keys that a snapshot has are not written to.
+func (r *rows) apply(changes []change) []replaced {
+	old := make([]replaced, 0, len(changes))
+	replace := func(key string, set bool, value string) {
+		before, was := r.values[key]
+		if set != was {
+			r.sorted = false
+		}
+		if set {
+			r.values[key] = value
+		} else {
+			delete(r.values, key)
+		}
+		old = append(old, replaced{key, before, was})
+	}
 	for _, c := range changes {
-		switch {
-		case c.many:
-			for k := range r.values {
-				if c.key <= k && k < c.to {
-					delete(r.values, k)
-					r.sorted = false
-				}
+		if c.kind != removeRange {
+			replace(c.key, c.kind == set, c.value)
+			continue
+		}
+		for k := range r.values {
+			if c.key <= k && k < c.value {
+				replace(k, false, "")
 			}
-		case c.value == nil:
-			if _, ok := r.values[c.key]; ok {
-				delete(r.values, c.key)
-				r.sorted = false
-			}
-		default:
-			if _, ok := r.values[c.key]; !ok {
-				r.sorted = false
-			}
-			r.values[c.key] = c.value
 		}
 	}
+	return old
 }
 
 func (r *rows) sort() {
@@ -202,7 +218,7 @@ func (r *rows) sort() {
 
 // view is a snapshot.
 type view struct {
-	values map[string][]byte
+	values map[string]string
 	keys   []string
 	err    error
 }
@@ -253,7 +269,7 @@ func (i *iterator) Prev() bool {
 func (i *iterator) Key() []byte { return []byte(i.keys[i.at]) }
 
 // Value implements store.Iterator.
-func (i *iterator) Value() []byte { return bytes.Clone(i.view.values[i.keys[i.at]]) }
+func (i *iterator) Value() []byte { return []byte(i.view.values[i.keys[i.at]]) }
 
 // Close implements store.Iterator.
 func (i *iterator) Close() error { return i.view.err }
@@ -263,23 +279,24 @@ type batch struct {
 	size    int
 }
 
-func (b *batch) add(c change) {
-	b.changes = append(b.changes, c)
-	b.size += len(c.key) + len(c.to) + len(c.value)
+func (b *batch) add(k kind, key, value []byte) {
+	var text strings.Builder // one piece of memory for both
+	text.Grow(len(key) + len(value))
+	text.Write(key)
+	text.Write(value)
+	both := text.String()
+	b.changes = append(b.changes, change{k, both[:len(key)], both[len(key):]})
+	b.size += len(both)
 }
 
 // Set implements store.Batch.
-func (b *batch) Set(key, value []byte) {
-	b.add(change{key: string(key), value: append(make([]byte, 0, len(value)), value...)})
-}
+func (b *batch) Set(key, value []byte) { b.add(set, key, value) }
 
 // Delete implements store.Batch.
-func (b *batch) Delete(key []byte) { b.add(change{key: string(key)}) }
+func (b *batch) Delete(key []byte) { b.add(remove, key, nil) }
 
 // DeleteRange implements store.Batch.
-func (b *batch) DeleteRange(from, to []byte) {
-	b.add(change{key: string(from), to: string(to), many: true})
-}
+func (b *batch) DeleteRange(from, to []byte) { b.add(removeRange, from, to) }
 
 // Size implements store.Batch.
 func (b *batch) Size() int { return b.size }
