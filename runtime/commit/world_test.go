@@ -10,7 +10,8 @@ import (
 )
 
 // A world is some stores whose events touch actors of each other, over journals and sessions that fail. It is the driver of the machines, as simple as
-// one can be: the lock of an actor is a queue, locks are taken in the order of the actors, and a write appends the name of its attempt.
+// one can be: the lock of an actor is a queue, locks are asked for in the order of the actors, several at a time by some events, and a write appends the name
+// of its attempt. Where events wait for each other in a circle one is withdrawn.
 type world struct {
 	r       *rand.Rand
 	cfg     scale
@@ -21,6 +22,8 @@ type world struct {
 	apart   map[[2]event.StoreID]bool // their session was lost, and not both may know that
 	deaf    [2]event.StoreID          // begin a session when nothing else happens, if they are apart
 	trapped bool                      // store 0 crashes when an early vote of it has arrived
+	leaving bool                      // store 0 crashes when an early vote of it has left, which arrives
+	late    func(packet) bool         // arrives when nothing else happens; may be nil
 	rows    map[Name]bool             // that are written with answers
 	log     []string
 	bad     string
@@ -30,7 +33,10 @@ type world struct {
 }
 
 // scale is how large a world is.
-type scale struct{ stores, actors, events, faults int }
+type scale struct {
+	stores, actors, events, faults int
+	beside                         int // so many calls of an attempt may be under way
+}
 
 type actorID int
 
@@ -49,7 +55,10 @@ type script struct {
 	after    []int // events that were answered when it began
 	status   status
 	attempt  uint64
-	next     int                // of accesses
+	next     int // of accesses: those before it were asked for
+	got      int // of these
+	sent     map[event.StoreID]int
+	told     map[int]int        // by access, asked for in another store: the got when it was
 	touched  bool               // another store
 	seen     map[actorID][]Name // what the attempt has read
 	answered map[actorID][]Name
@@ -79,6 +88,14 @@ type node struct {
 	disk     disk
 	waiting  []waiter
 	position map[actorID]int // of the last record that has changed it
+	calls    map[Name]*calls // of events of other stores
+}
+
+// calls are those that an attempt has made in another store than its home.
+type calls struct {
+	begun, open int
+	voting      bool
+	early       []packet // come while it votes
 }
 
 // disk is what a start finds.
@@ -121,7 +138,7 @@ type packet struct {
 	seen     []Name
 	call     bool
 	grant    bool
-	votes    bool // with a grant
+	votes    int  // with a grant: so many calls have begun, 0: no vote
 	row      bool // then
 }
 
@@ -163,7 +180,7 @@ func (w *world) open(n *node) {
 	n.up = true
 	n.home, n.part = Home{}, Participant{}
 	n.values, n.queues, n.position = make(map[actorID][]Name), make(map[actorID][]claim), make(map[actorID]int)
-	n.journal, n.synced, n.waiting = nil, 0, nil
+	n.journal, n.synced, n.waiting, n.calls = nil, 0, nil, make(map[Name]*calls)
 	for a, v := range n.disk.values {
 		n.values[a] = slices.Clone(v)
 	}
@@ -341,11 +358,12 @@ func (w *world) sync(n *node) {
 
 // release takes the locks of an attempt at a store away, and grants what waited for them.
 func (w *world) release(n *node, name Name) {
+	delete(n.calls, name)
+	for a, q := range n.queues {
+		n.queues[a] = slices.DeleteFunc(q, func(c claim) bool { return c.name == name })
+	}
 	for a := range actorID(w.cfg.actors) {
-		if q := n.queues[a]; len(q) > 0 {
-			n.queues[a] = slices.DeleteFunc(q, func(c claim) bool { return c.name == name })
-			w.admit(n, a)
-		}
+		w.admit(n, a)
 	}
 }
 
@@ -371,29 +389,34 @@ func (w *world) granted(n *node, a actorID, c claim) {
 	s := w.script(c.name)
 	if s.home == n.id {
 		n.home.Taken(c.name)
-		w.goOn(n, s, c.name, n.values[a])
+		w.goOn(n, s, c.index, n.values[a])
 		return
 	}
 	p := packet{from: n.id, to: s.home, grant: true, message: Message{Name: c.name}, index: c.index, seen: n.values[a]}
-	if _, works := n.part.Has(c.name); !works || w.r.IntN(2) == 0 {
-		w.post(p)
+	v := n.calls[c.name]
+	alone := v.open == 1 || w.broken == "a part votes while others of its calls run"
+	if _, works := n.part.Has(c.name); works && w.r.IntN(2) > 0 && alone {
+		w.voteEarly(n, s, v, p)
 		return
 	}
-	w.voteEarly(n, s, p)
+	v.open--
+	w.post(p)
 }
 
 // voteEarly has a participant vote with its answer.
-func (w *world) voteEarly(n *node, s *script, p packet) {
+func (w *world) voteEarly(n *node, s *script, v *calls, p packet) {
 	name := p.message.Name
 	r, at := row{home: s.home}, 0
-	for _, a := range s.accesses[:p.index+1] {
-		if w.homeOf(a.actor) != n.id {
+	for _, a := range s.accesses {
+		granted := func(c claim) bool { return c.name == name && c.granted }
+		if w.homeOf(a.actor) != n.id || !slices.ContainsFunc(n.queues[a.actor], granted) {
 			continue
 		}
 		if at = max(at, n.position[a.actor]); a.write {
 			r.actors = append(r.actors, a.actor)
 		}
 	}
+	v.voting = w.broken != "a call runs while its part votes"
 	if len(r.actors) > 0 {
 		at = w.append(n, record{kind: "prepare", name: name, row: r})
 		w.rows[name] = true
@@ -402,20 +425,31 @@ func (w *world) voteEarly(n *node, s *script, p packet) {
 		at = 0
 	}
 	w.wait(n, at, func(out []Effect) []Effect {
-		if _, works := n.part.Has(name); works {
+		if _, works := n.part.Has(name); works && n.calls[name] == v {
 			n.part.Answered(name, len(r.actors) > 0)
 			w.saw["early votes"]++
-			p.votes, p.row = true, len(r.actors) > 0
+			p.votes, p.row = v.begun, len(r.actors) > 0
 			w.post(p)
+			if w.leaving && n.id == 0 {
+				w.leaving = false
+				w.crash(n, 1)
+				return out
+			}
+			early := v.early
+			v.open, v.voting, v.early = v.open-1, false, nil
+			for _, c := range early {
+				w.saw["calls while a part votes"]++
+				w.deliver(c)
+			}
 		}
 		return out
 	})
 }
 
-// ask asks for the lock of the next access of an attempt, or ends it.
+// ask asks for locks of the next accesses of an attempt, or ends it if it has all.
 func (w *world) ask(n *node, s *script) {
 	name := Name{s.id, s.attempt}
-	if s.next == len(s.accesses) {
+	if s.got == len(s.accesses) {
 		s.status = ended
 		if !s.touched {
 			w.commitLocal(n, s, name)
@@ -424,20 +458,37 @@ func (w *world) ask(n *node, s *script) {
 		w.do(n, n.home.End(name, w.wrote(s, n.id), func(store event.StoreID) bool { return w.wrote(s, store) }, nil))
 		return
 	}
-	a := s.accesses[s.next]
+	for s.status == runs && s.attempt == name.Number && s.next < len(s.accesses) && s.next-s.got < w.cfg.beside && (s.next == s.got || w.r.IntN(2) > 0) {
+		if !w.askOne(n, s, name) {
+			return
+		}
+	}
+}
+
+// askOne asks for the lock of the next access. It reports false if the attempt is being withdrawn.
+func (w *world) askOne(n *node, s *script, name Name) bool {
+	i := s.next
+	s.next++
+	a := s.accesses[i]
 	at := w.homeOf(a.actor)
 	if at == n.id {
-		n.queues[a.actor] = append(n.queues[a.actor], claim{name: name, index: s.next, write: a.write})
+		n.queues[a.actor] = append(n.queues[a.actor], claim{name: name, index: i, write: a.write})
 		w.admit(n, a.actor)
-		return
+		return true
 	}
 	if !s.touched {
 		n.home.Begin(name)
 	}
 	if s.touched = true; !n.home.Touch(name, at) {
-		return
+		return false
 	}
-	w.post(packet{from: n.id, to: at, call: true, message: Message{Name: name}, index: s.next})
+	if s.next-s.got > 1 {
+		w.saw["calls beside others"]++
+	}
+	s.sent[at]++
+	s.told[i] = s.got
+	w.post(packet{from: n.id, to: at, call: true, message: Message{Name: name}, index: i})
+	return true
 }
 
 // commitLocal commits an attempt that has touched no other store.
@@ -450,17 +501,45 @@ func (w *world) commitLocal(n *node, s *script, name Name) {
 	w.wait(n, at, func(out []Effect) []Effect { w.answer(name); return out })
 }
 
-func (w *world) goOn(n *node, s *script, name Name, seen []Name) {
-	s.seen[s.accesses[s.next].actor] = slices.Clone(seen)
-	s.next++
+func (w *world) goOn(n *node, s *script, index int, seen []Name) {
+	s.seen[s.accesses[index].actor] = slices.Clone(seen)
+	s.got++
 	w.ask(n, s)
 }
 
 // attemptNext begins the next attempt of an event.
 func (w *world) attemptNext(n *node, s *script) {
 	s.attempt++
-	s.next, s.touched, s.status, s.seen = 0, false, runs, make(map[actorID][]Name)
+	s.next, s.got, s.touched, s.status, s.seen = 0, 0, false, runs, make(map[actorID][]Name)
+	s.sent, s.told = make(map[event.StoreID]int), make(map[int]int)
 	w.ask(n, s)
+}
+
+// withdraw withdraws an attempt for a reason of the locks.
+func (w *world) withdraw(n *node, name Name) {
+	out, ok := n.home.Withdraw(name, nil)
+	if !ok {
+		w.fail("%v cannot be withdrawn", name)
+	}
+	w.do(n, append(out, Effect{Act: Withdraw, Name: name}))
+}
+
+// untie withdraws an attempt, as all that are left wait for each other. It reports false if there is none.
+func (w *world) untie() bool {
+	for _, i := range w.r.Perm(len(w.events)) {
+		s := w.events[i]
+		if s.status != runs {
+			continue
+		}
+		w.saw["circles"]++
+		if n, name := w.stores[s.home], (Name{s.id, s.attempt}); s.touched {
+			w.withdraw(n, name)
+		} else {
+			w.withdrawn(n, name)
+		}
+		return true
+	}
+	return false
 }
 
 // withdrawn ends an attempt at its home.
@@ -490,12 +569,23 @@ func (w *world) deliver(p packet) {
 	s := w.script(m.Name)
 	switch {
 	case p.call:
+		v := n.calls[m.Name]
+		if v != nil && v.voting {
+			v.early = append(v.early, p)
+			return
+		}
 		has, works := n.part.Has(m.Name)
 		if !has {
 			n.part.Begin(m.Name, p.from)
 		} else if !works && !n.part.Reopen(m.Name) {
 			return
 		}
+		if v == nil {
+			v = &calls{}
+			n.calls[m.Name] = v
+		}
+		v.begun++
+		v.open++
 		a := s.accesses[p.index]
 		n.queues[a.actor] = append(n.queues[a.actor], claim{name: m.Name, index: p.index, write: a.write})
 		w.admit(n, a.actor)
@@ -505,22 +595,24 @@ func (w *world) deliver(p packet) {
 			return
 		}
 		if w.r.IntN(40) == 0 { // for a reason of the locks
-			out, ok := n.home.Withdraw(m.Name, nil)
-			if !ok {
-				w.fail("%v cannot be withdrawn", m.Name)
-			}
-			w.do(n, append(out, Effect{Act: Withdraw, Name: m.Name}))
+			w.withdraw(n, m.Name)
 			return
 		}
 		n.home.Taken(m.Name)
-		if p.votes {
+		if p.votes == s.sent[p.from] || p.votes > 0 && w.broken == "a vote counts though its part was asked for more" { // else a call has come behind the vote, or will
 			n.home.Answered(m.Name, p.from, p.row)
+			if s.got > s.told[p.index] { // this may have been taken after the vote
+				w.saw["votes that may be stale"]++
+				if w.broken != "a vote counts though another call has taken locks" {
+					n.home.Taken(m.Name)
+				}
+			}
 			if w.trapped && p.from == 0 {
 				w.trapped = false
-				w.crash(w.stores[0])
+				w.crash(w.stores[0], 0)
 			}
 		}
-		w.goOn(n, s, m.Name, p.seen)
+		w.goOn(n, s, p.index, p.seen)
 	default:
 		switch m.Kind {
 		case Prepare:
@@ -546,8 +638,8 @@ func (w *world) deliver(p packet) {
 	}
 }
 
-// crash ends a store with a part of its journal that was not durable.
-func (w *world) crash(n *node) {
+// crash ends a store with a part of its journal that was not durable. What it has sent may arrive as long as the others do not know of that: such a share of it.
+func (w *world) crash(n *node, share float64) {
 	w.note("%d crashes", n.id)
 	n.up = false
 	for _, s := range w.events {
@@ -555,8 +647,8 @@ func (w *world) crash(n *node) {
 			s.status = lost
 		}
 	}
+	w.wire = slices.DeleteFunc(w.wire, func(p packet) bool { return p.to == n.id || p.from == n.id && w.r.Float64() >= share })
 	for _, o := range w.stores {
-		w.epoch[pair(n.id, o.id)]++ // what was under way is lost
 		w.apart[pair(n.id, o.id)] = true
 	}
 }
