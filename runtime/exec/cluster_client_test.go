@@ -9,34 +9,29 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// systems returns the systems that nodes run, as far as a client knows: deposed ones, too.
-func (c *scheduledCluster) systems() (list []*System) {
+// system returns a node that runs a system, as far as a client knows: any of them, deposed or not.
+func (c *scheduledCluster) system() *System {
+	var list []*System
 	for _, id := range clusterNodes {
 		if n := c.nodes[id]; n != nil && !n.gone && n.sys != nil {
 			list = append(list, n.sys)
 		}
 	}
-	return list
-}
-
-// system returns one of the systems, nil if there is none.
-func (c *scheduledCluster) system() *System {
-	list := c.systems()
 	if len(list) == 0 {
 		return nil
 	}
 	return list[c.r.IntN(len(list))]
 }
 
-// patience is how long a client waits before it asks another system, in turns.
-const patience = 1000
+// patience is how often a client yields before it asks another system.
+const patience = 300
 
 // perform has a call performed by some system, or by the next one if that one fails or takes long; then the call may end later, too.
 func (c *scheduledCluster) perform(call func(s *System) error) bool {
 	for !c.over {
-		c.s.Until(func() bool { return c.over || len(c.systems()) > 0 })
 		s := c.system()
 		if s == nil {
+			c.s.Yield()
 			continue
 		}
 		ended, err := false, error(nil)
@@ -44,7 +39,9 @@ func (c *scheduledCluster) perform(call func(s *System) error) bool {
 			err = call(s)
 			ended = true
 		})
-		c.s.UntilOr(func() bool { return ended }, patience)
+		for n := 0; n < patience && !ended; n++ {
+			c.s.Yield()
+		}
 		var unknown *event.UnknownError
 		switch {
 		case !ended:

@@ -80,7 +80,9 @@ func (n *clusterNode) Bulk(from event.NodeID, header []byte, r io.Reader) error 
 // tick has time pass: as often as the node is chosen, which is rarely while others have something to do.
 func (n *clusterNode) tick() {
 	for !n.gone && !n.c.over {
-		n.c.s.Sleep(40)
+		for range 12 {
+			n.c.s.Yield()
+		}
 		n.c.s.Until(func() bool { return !n.paused || n.gone || n.c.over })
 		n.driver.Tick()
 	}

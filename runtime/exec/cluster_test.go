@@ -56,7 +56,7 @@ const (
 	clusterActors                 = 12 // of each kind: some are not written in the last term of a leader
 	clusterRequests               = 4  // of each client, at least
 	clusterTroubles               = 3
-	clusterPause                  = 70   // of a reader, in turns
+	clusterPause                  = 20   // of a reader, in turns
 	clusterBegin                  = 1000 // what an actor has at first
 )
 
@@ -66,7 +66,7 @@ func newScheduledCluster(t *testing.T, seed uint64) *scheduledCluster {
 	c.s = sched.New(seed, func() string {
 		return fmt.Sprintf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1\n%s", seed, c.trace.String())
 	})
-	c.net = mem.New(mem.Config{Scheduler: c.s, Rand: rand.New(rand.NewPCG(seed, 11)), Loss: 0.005 * float64(seed%3), Delay: 3 * int(seed%4), Silence: 3000})
+	c.net = mem.New(mem.Config{Scheduler: c.s, Rand: rand.New(rand.NewPCG(seed, 11)), Loss: 0.005 * float64(seed%3), Delay: int(seed % 4), Silence: 1000})
 	for _, id := range clusterNodes {
 		c.start(id, &replicatest.Memory{}, true)
 	}
@@ -131,7 +131,9 @@ func (c *scheduledCluster) crash(id event.NodeID) {
 	if err := n.driver.Close(); err != nil {
 		c.note("node %d has crashed: %v", id, err)
 	}
-	c.s.Sleep(c.r.IntN(5000))
+	for range c.r.IntN(1500) {
+		c.s.Yield()
+	}
 	c.start(id, kept, false)
 }
 
@@ -159,7 +161,9 @@ func (c *scheduledCluster) resume(n *clusterNode) {
 	for i := 0; i < len(n.held); i++ {
 		n.held[i]()
 		if i < before {
-			c.s.Sleep(c.r.IntN(60)) // what was sent first is handled first
+			for range c.r.IntN(20) { // what was sent first is handled first
+				c.s.Yield()
+			}
 		}
 	}
 	n.holds, n.held = false, nil
@@ -188,7 +192,9 @@ func (c *scheduledCluster) leader() event.NodeID {
 // trouble has things go wrong until it is calm.
 func (c *scheduledCluster) trouble() {
 	for range clusterTroubles {
-		c.s.Sleep(c.r.IntN(6000))
+		for range c.r.IntN(2000) {
+			c.s.Yield()
+		}
 		id := event.NodeID(c.r.IntN(3) + 1)
 		switch c.r.IntN(5) {
 		case 0:
@@ -198,8 +204,12 @@ func (c *scheduledCluster) trouble() {
 		case 4: // the leader, and the next one as soon as it serves: others may not know what it has committed
 			before := c.saw.failovers
 			c.crash(c.leader())
-			c.s.UntilOr(func() bool { return c.saw.failovers != before }, 100*patience)
-			c.s.Sleep(c.r.IntN(60))
+			for n := 0; n < 100*patience && c.saw.failovers == before; n++ {
+				c.s.Yield()
+			}
+			for range c.r.IntN(20) {
+				c.s.Yield()
+			}
 			c.crash(c.leader())
 		case 2:
 			other := id%3 + 1
@@ -208,14 +218,18 @@ func (c *scheduledCluster) trouble() {
 			c.saw.cuts++
 			c.cut(id, other, true)
 			c.cut(other, id, both)
-			c.s.Sleep(c.r.IntN(9000))
+			for range c.r.IntN(3000) {
+				c.s.Yield()
+			}
 			c.net.HealAll()
 		case 3:
 			n, holds := c.nodes[c.leader()], c.r.IntN(2) == 0
 			c.note("node %d is paused, and holds what arrives: %v", n.id, holds)
 			c.saw.pauses++
 			c.pause(n, holds)
-			c.s.Sleep(3000 + c.r.IntN(12000))
+			for range 1000 + c.r.IntN(4000) {
+				c.s.Yield()
+			}
 			c.resume(n)
 		}
 	}
@@ -234,7 +248,9 @@ func (c *scheduledCluster) settle() {
 		if len(rows) == 1 {
 			return
 		}
-		c.s.Sleep(300)
+		for range 100 {
+			c.s.Yield()
+		}
 	}
 	var all []string
 	for _, id := range clusterNodes {
@@ -253,7 +269,9 @@ func (c *scheduledCluster) run() {
 		c.task(func() {
 			for !c.calm {
 				c.read()
-				c.s.Sleep(clusterPause)
+				for range clusterPause {
+					c.s.Yield()
+				}
 			}
 		})
 	}

@@ -81,7 +81,7 @@ func (f *talk) speak(id event.StoreID) {
 		if err := f.call(id, name, "say", map[string]any{"text": name, "times": 1 + f.r.IntN(2)}, fmt.Sprintf("%d-%d", id, i)); err != nil {
 			f.fail("%s: saying %d of store %d ends with %v", name, i, id, err)
 		}
-		f.pause(50)
+		f.pause(30)
 	}
 	f.asking--
 }
@@ -91,7 +91,7 @@ func (f *talk) listen(id event.StoreID) {
 	for !f.over {
 		s := f.c.System(id)
 		if s == nil {
-			f.s.Until(func() bool { return f.over || f.c.System(id) != nil })
+			f.s.Yield()
 			continue
 		}
 		d := f.door(s)

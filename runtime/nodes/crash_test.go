@@ -188,7 +188,9 @@ func (f *faulty) task(do func()) {
 }
 
 func (f *faulty) pause(most int) {
-	f.s.Sleep(f.r.IntN(most))
+	for range f.r.IntN(most) {
+		f.s.Yield()
+	}
 }
 
 // account returns an account as a system knows it.
@@ -211,7 +213,7 @@ func (f *faulty) at(id event.StoreID, again bool, do func(s *exec.System) error)
 	for {
 		s := f.c.System(id)
 		if s == nil {
-			f.s.Until(func() bool { return f.c.System(id) != nil })
+			f.s.Yield()
 			continue
 		}
 		err := do(s)
@@ -291,9 +293,9 @@ func (f *faulty) perform(id event.StoreID, q request) error {
 			ctx, cancel := context.WithCancel(context.Background())
 			c.Cancel = &order.Cancellation{Until: ctx}
 			f.task(func() {
-				f.pause(150)
+				f.pause(100)
 				cancel() // the event may see that by itself
-				f.pause(50)
+				f.pause(30)
 				c.Cancel.Cancel()
 			})
 		}
@@ -369,7 +371,7 @@ func (f *faulty) ask(id event.StoreID) {
 		q := f.draw(int64(id), i)
 		if q.again {
 			f.task(func() {
-				f.pause(300)
+				f.pause(200)
 				_ = f.perform(id, q)
 			})
 		}
@@ -397,7 +399,7 @@ func (f *faulty) ask(id event.StoreID) {
 			f.fail("%+v ends with %v", q, err)
 		}
 		f.note("store %d: %+v: %v", id, q, err)
-		f.pause(50)
+		f.pause(30)
 	}
 	f.asking--
 }
@@ -442,7 +444,7 @@ func (f *faulty) audit(id event.StoreID) {
 // trouble has stores crash and sessions end until it is calm.
 func (f *faulty) trouble() {
 	for range faultTroubles {
-		f.pause(600)
+		f.pause(400)
 		id := event.StoreID(f.r.IntN(faultStores))
 		if f.r.IntN(3) == 0 {
 			for range 1 + f.r.IntN(faultCuts) {
@@ -451,19 +453,19 @@ func (f *faulty) trouble() {
 				f.note("the session between %d and %d ends", id, other)
 				f.saw.cuts++
 				f.c.Cut(id, other)
-				f.pause(100)
+				f.pause(60)
 			}
 			continue
 		}
 		f.crash(id)
 		down := []event.StoreID{id}
 		if f.r.IntN(4) == 0 {
-			f.pause(1 << f.r.IntN(9))
+			f.pause(1 << f.r.IntN(8))
 			down = append(down, (id+1+event.StoreID(f.r.IntN(faultStores-1)))%faultStores)
 			f.crash(down[1])
 		}
 		for _, id := range down {
-			f.pause(1 << f.r.IntN(11)) // often it starts at once
+			f.pause(1 << f.r.IntN(10)) // often it starts at once
 			if err := f.c.Restart(id); err != nil {
 				f.fail("store %d does not start: %v", id, err)
 			}
@@ -478,16 +480,19 @@ func (f *faulty) trouble() {
 func (f *faulty) crash(id event.StoreID) {
 	f.note("store %d crashes", id)
 	f.saw.crashes++
+	var crashed func()
 	err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
 		old := e.(*slow)
 		old.crashed = why
+		crashed = f.traces.crash(id)
 		old.Fail(why)
-		f.pause(1 << f.r.IntN(9)) // a store that has failed runs on for a while
+		f.pause(1 << f.r.IntN(8)) // a store that has failed runs on for a while
 		return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
 	})
 	if err != nil {
 		f.fail("%v", err)
 	}
+	crashed()
 }
 
 // run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.
@@ -511,7 +516,7 @@ func (f *faulty) run() {
 				late++
 			}
 			f.audit(event.StoreID(f.r.IntN(faultStores)))
-			f.pause(100)
+			f.pause(60)
 		}
 	})
 	f.s.Until(func() bool { return f.calm && f.asking == 0 && f.live == 0 })

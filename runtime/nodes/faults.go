@@ -50,9 +50,11 @@ func (f *Faults) End() (crashes, cuts int) {
 	return f.crashes, f.cuts
 }
 
-// pause lets others have up to so many turns, as a power of two.
+// pause lets others make up to so many steps, as a power of two.
 func (f *Faults) pause(bits int) {
-	f.c.wait.UntilOr(func() bool { return f.calm }, f.r.IntN(1<<bits))
+	for n := f.r.IntN(1 << bits); n > 0 && !f.calm; n-- {
+		f.c.wait.Yield()
+	}
 }
 
 func (f *Faults) fault() {

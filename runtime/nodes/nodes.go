@@ -34,8 +34,6 @@ type Config struct {
 	Fatal func(error)
 	// Start changes what System says for one start of a store; nil: nothing does.
 	Start func(event.StoreID, *exec.Config) error
-	// Crashed is told that a start of a store crashes, before any of it has ended; nil: nothing is.
-	Crashed func(event.StoreID) error
 
 	siblings *exec.Siblings
 }
@@ -181,8 +179,8 @@ func (c *Cluster) Began() []*exec.System {
 	return slices.Clone(c.began)
 }
 
-// lag is how much later the second of two stores hears of a session in a system that is scheduled, in turns.
-const lag = 60
+// lag is how many steps the second of two stores hears later of a session, in a system that is scheduled.
+const lag = 30
 
 // connect begins a session between two stores.
 func (c *Cluster) connect(a, b *node) {
@@ -194,7 +192,9 @@ func (c *Cluster) connect(a, b *node) {
 	for _, ends := range [...][2]*node{{a, b}, {b, a}} {
 		ends[0].sys.Across().Up(ends[1].id, l.session)
 		c.isReady(&l, ends[0])
-		c.wait.Sleep(lag) // the other store hears of the session later
+		for range lag {
+			c.wait.Yield() // the other store hears of the session later
+		}
 	}
 }
 
@@ -250,11 +250,6 @@ func (c *Cluster) Crash(id event.StoreID, image func(store.Engine, error) store.
 	c.mu.Lock()
 	n := c.nodes[id]
 	c.mu.Unlock()
-	if c.cfg.Crashed != nil {
-		if err := c.cfg.Crashed(id); err != nil {
-			return err
-		}
-	}
 	left := image(n.engine, errCrashed)
 	n.store.Fail(errCrashed)
 	n.sys.Abandon()

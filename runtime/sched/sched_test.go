@@ -33,7 +33,6 @@ func interleaving(seed uint64) string {
 			ready = true
 			news.Broadcast()
 			mu.Unlock()
-			s.Sleep(i * 4)
 			fmt.Fprintf(&said, "%d ", i)
 		})
 	}
@@ -61,39 +60,6 @@ func TestASeedIsOneOrder(t *testing.T) {
 	}
 	if len(seen) < 40 {
 		t.Errorf("50 seeds are %d orders", len(seen))
-	}
-}
-
-// A task that sleeps is not chosen before its turn, whatever the seed, and the turns of tasks that all sleep pass at once.
-func TestTasksSleepUntilTheirTurn(t *testing.T) {
-	for seed := range uint64(20) {
-		s := New(seed, func() string { return "nothing" })
-		var tasks sync.WaitGroup
-		var woken []string
-		yields, awake := 0, false
-		s.Go(&tasks, func() {
-			s.Sleep(1 << 40)
-			woken = append(woken, "late")
-		})
-		s.Go(&tasks, func() {
-			s.Sleep(100)
-			woken = append(woken, fmt.Sprint("early: ", yields >= 97)) // others have begun, too
-			awake = true
-		})
-		for ; !awake && yields < 10_000; yields++ {
-			s.Yield()
-		}
-		s.UntilOr(func() bool { return false }, 1<<20)
-		woken = append(woken, "in vain")
-		s.UntilOr(func() bool { return len(woken) == 3 }, 1<<50)
-		if want := []string{"early: true", "in vain", "late"}; !slices.Equal(woken, want) {
-			t.Errorf("seed %d: %q, want %q", seed, woken, want)
-		}
-		s.UntilOr(func() bool { return true }, 1<<60)
-		if s.turns > 1<<50 {
-			t.Errorf("seed %d: who waited for what was the case waited %d turns", seed, s.turns)
-		}
-		tasks.Wait()
 	}
 }
 

@@ -8,7 +8,6 @@
 package sched
 
 import (
-	"math"
 	"runtime"
 	"sync"
 
@@ -31,7 +30,6 @@ type Scheduler struct {
 	tasks    int
 	idle     []*task // their goroutines wait for something to run
 	random   uint64
-	turns    uint64 // tasks that were chosen, and turns that were passed over as all tasks waited
 
 	// How to choose, drawn from the seed: some mistakes need many switches, some few
 	// but at odd places.
@@ -49,21 +47,14 @@ type task struct {
 	run   func() // nil: when it gets its turn, the goroutine ends
 }
 
-// waiter is a task that waits for a condition, until a channel is closed, or for a turn, whichever comes first.
+// waiter is a task that waits for a condition, or until a channel is closed.
 type waiter struct {
 	task   *task
-	cond   func() bool     // may be nil
-	closed <-chan struct{} // may be nil
-	due    uint64          // in turns
+	cond   func() bool
+	closed <-chan struct{} // if there is no cond
 }
 
-// noTurn is after all turns.
-const noTurn = math.MaxUint64
-
-func (w *waiter) isOver(turn uint64) bool {
-	if w.due <= turn {
-		return true
-	}
+func (w *waiter) isOver() bool {
 	if w.cond != nil {
 		return w.cond()
 	}
@@ -178,28 +169,13 @@ func (s *Scheduler) Wait(ch <-chan struct{}) {
 		<-ch
 		return
 	}
-	s.await(waiter{closed: ch, due: noTurn})
+	s.await(waiter{closed: ch})
 }
 
 // Until returns when cond holds. The running task, whichever it is, evaluates cond and holds nothing then. The
 // Scheduler is not nil.
 func (s *Scheduler) Until(cond func() bool) {
-	s.await(waiter{cond: cond, due: noTurn})
-}
-
-// Sleep waits until other tasks have had so many turns in all: so a task lets time pass and takes no turns for it, as one that yields does. If
-// all tasks wait, the one that is due first goes on at once. Without a Scheduler Sleep does not wait.
-func (s *Scheduler) Sleep(turns int) {
-	if s != nil && turns > 0 {
-		s.await(waiter{due: s.turns + uint64(turns)})
-	}
-}
-
-// UntilOr returns when cond holds, as Until, or when Sleep would. Without a Scheduler it does not wait.
-func (s *Scheduler) UntilOr(cond func() bool, turns int) {
-	if s != nil {
-		s.await(waiter{cond: cond, due: s.turns + uint64(turns)})
-	}
+	s.await(waiter{cond: cond})
 }
 
 func (s *Scheduler) await(w waiter) {
@@ -224,27 +200,10 @@ func (s *Scheduler) pass(me *task) {
 
 // choose takes a task out of those that are ready.
 func (s *Scheduler) choose() *task {
-	s.turns++
-	s.wake()
-	if len(s.ready) == 0 {
-		s.passTime()
-	}
-	i := 0
-	if len(s.ready) > 1 {
-		i = s.pick()
-	}
-	t, last := s.ready[i], len(s.ready)-1
-	s.ready[i], s.ready[last] = s.ready[last], nil
-	s.ready = s.ready[:last]
-	return t
-}
-
-// wake makes ready what need not wait any longer.
-func (s *Scheduler) wake() {
 	kept := 0
 	for i := range s.waiting {
 		w := &s.waiting[i]
-		if w.isOver(s.turns) {
+		if w.isOver() {
 			s.ready = append(s.ready, w.task)
 			continue
 		}
@@ -255,19 +214,17 @@ func (s *Scheduler) wake() {
 	}
 	clear(s.waiting[kept:])
 	s.waiting = s.waiting[:kept]
-}
-
-// passTime goes on to the next turn that a task waits for, as none is ready.
-func (s *Scheduler) passTime() {
-	next := uint64(noTurn)
-	for i := range s.waiting {
-		next = min(next, s.waiting[i].due)
-	}
-	if next == noTurn {
+	if len(s.ready) == 0 {
 		s.deadlock()
 	}
-	s.turns = next
-	s.wake()
+	i := 0
+	if len(s.ready) > 1 {
+		i = s.pick()
+	}
+	t, last := s.ready[i], len(s.ready)-1
+	s.ready[i], s.ready[last] = s.ready[last], nil
+	s.ready = s.ready[:last]
+	return t
 }
 
 // pick returns the index of the ready task that runs next.

@@ -130,6 +130,7 @@ func (p plant) fails(t *testing.T, overlay, suite string) string {
 	args := append([]string{"test", "-vet=off", "-count=1", "-overlay", overlay}, strings.Fields(suite)...)
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay) // for what the tests build
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return ""

@@ -41,7 +41,7 @@ var ofStore = []plant{
 	bug("stored rows and those in memory are merged forwards by a query from the end", "runtime/table/far.go",
 		"over.at < under.at != q.back",
 		"over.at < under.at",
-		"./runtime/table -run TestStoredTableIsItsModel"),
+		"./runtime/table -run TestStoredTableIsItsModel -rapid.checks 500"),
 	bug("a query from the end leaves out where its range begins", "runtime/table/tree.go",
 		"return item, ok && item.key >= s.q.from",
 		"return item, ok && item.key > s.q.from",

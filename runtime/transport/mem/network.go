@@ -228,12 +228,12 @@ func (n *Network) task(f func()) {
 
 // turns lets others go on. The caller does not have mu.
 func (n *Network) turns(count int) {
-	if s := n.cfg.Scheduler; s != nil {
-		s.Sleep(count)
-		return
-	}
 	for range count {
-		runtime.Gosched()
+		if s := n.cfg.Scheduler; s != nil {
+			s.Yield()
+		} else {
+			runtime.Gosched()
+		}
 	}
 }
 
