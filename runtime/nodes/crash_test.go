@@ -480,11 +480,9 @@ func (f *faulty) trouble() {
 func (f *faulty) crash(id event.StoreID) {
 	f.note("store %d crashes", id)
 	f.saw.crashes++
-	var crashed func()
 	err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
 		old := e.(*slow)
 		old.crashed = why
-		crashed = f.traces.crash(id)
 		old.Fail(why)
 		f.pause(1 << f.r.IntN(8)) // a store that has failed runs on for a while
 		return &slow{Engine: old.Crash(func(unsynced int) int { return f.r.IntN(unsynced + 1) }), f: f}
@@ -492,7 +490,6 @@ func (f *faulty) crash(id event.StoreID) {
 	if err != nil {
 		f.fail("%v", err)
 	}
-	crashed()
 }
 
 // run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.

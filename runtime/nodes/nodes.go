@@ -34,6 +34,8 @@ type Config struct {
 	Fatal func(error)
 	// Start changes what System says for one start of a store; nil: nothing does.
 	Start func(event.StoreID, *exec.Config) error
+	// Crashed is told that a start of a store crashes, before any of it has ended; nil: nothing is.
+	Crashed func(event.StoreID) error
 
 	siblings *exec.Siblings
 }
@@ -250,6 +252,11 @@ func (c *Cluster) Crash(id event.StoreID, image func(store.Engine, error) store.
 	c.mu.Lock()
 	n := c.nodes[id]
 	c.mu.Unlock()
+	if c.cfg.Crashed != nil {
+		if err := c.cfg.Crashed(id); err != nil {
+			return err
+		}
+	}
 	left := image(n.engine, errCrashed)
 	n.store.Fail(errCrashed)
 	n.sys.Abandon()
