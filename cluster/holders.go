@@ -22,6 +22,7 @@ type holders struct {
 	mu      sync.Mutex
 	list    map[placement.StoreID]*holder
 	running bool
+	ended   bool // those that come from now on run nothing
 }
 
 // of returns the holder of a store. The first call makes it.
@@ -35,7 +36,10 @@ func (s *holders) of(n *node, id placement.StoreID) *holder {
 			s.list = make(map[placement.StoreID]*holder)
 		}
 		s.list[id] = h
-		if s.running {
+		switch {
+		case s.ended:
+			h.end()
+		case s.running:
 			n.run(h)
 		}
 	}
@@ -49,6 +53,16 @@ func (s *holders) run(n *node) {
 	s.running = true
 	for _, id := range slices.Sorted(maps.Keys(s.list)) {
 		n.run(s.list[id])
+	}
+}
+
+// end has all holders return. The node may hear of further stores while it ends.
+func (s *holders) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	for _, h := range s.list {
+		h.end()
 	}
 }
 

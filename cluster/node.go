@@ -267,9 +267,7 @@ func (n *node) close(ctx context.Context) {
 	if n.isReady() {
 		n.giveUp(ctx)
 	}
-	for _, h := range n.holders.all() {
-		h.end()
-	}
+	n.holders.end()
 	close(n.stop)
 	var servers sync.WaitGroup
 	for _, shutdown := range n.servers {
