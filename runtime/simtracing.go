@@ -23,10 +23,8 @@ type simTrace struct {
 	starts map[event.StoreID]*tracing
 }
 
-// errOldTrace is of a directory that another run has written into: the traces of two runs must not look like one.
-var errOldTrace = errors.New("has the traces of another run; name another directory, or delete them")
-
-// openSimulated makes sure that the nodes of a simulated cluster can write into the directory of its traces, which has none.
+// openSimulated makes sure that the nodes of a simulated cluster can write into the directory of its traces, which has none: those of two runs must not look like
+// one.
 func (n NodeTrace) openSimulated() error {
 	if n.Dir == "" {
 		return nil
@@ -35,7 +33,7 @@ func (n NodeTrace) openSimulated() error {
 		return err
 	}
 	if old, _ := filepath.Glob(filepath.Join(n.Dir, "*.jsonl")); len(old) > 0 { // an error is of a bad pattern
-		return fmt.Errorf("%s %w", n.Dir, errOldTrace)
+		return fmt.Errorf("%s has the traces of another run; name another directory, or delete them", n.Dir)
 	}
 	return nil
 }
@@ -55,8 +53,8 @@ func (s *simTrace) start(id event.StoreID, cfg *Config) error {
 		s.header.Cluster = h.Store // no other cluster has a store of this id
 	}
 	h.Cluster, h.Number, h.Node = s.header.Cluster, id, event.NodeID(id)+1
-	t := &tracing{file: filepath.Join(s.Dir, fmt.Sprintf("%sstore%d-%06d.jsonl", s.prefix, id, h.Run)), states: s.States}
-	if err := t.open(trace.Stored, true); err != nil {
+	t := &tracing{}
+	if err := t.openStart(s.NodeTrace, fmt.Sprintf("%sstore%d", s.prefix, id), h.Run); err != nil {
 		return err
 	}
 	clock := cfg.Clock

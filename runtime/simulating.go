@@ -69,7 +69,6 @@ func (s *simulating) check(args []string) error {
 // begin opens the systems of a cluster, which t records.
 func (s *simulating) begin(cfg Config, p *Package, t *simTrace) (*Nodes, error) {
 	t.header.Stores, t.starts = s.Number, make(map[event.StoreID]*tracing)
-	cfg.TraceStates = t.States
 	n, err := s.open(cfg, p, Simulation{Stores: s.Number, Faults: s.Faults, Start: t.start, Crashed: t.crashed})
 	if err != nil {
 		return nil, errors.Join(err, t.close(nil, err))
@@ -104,6 +103,10 @@ type simulation struct {
 // simulate runs main on several nodes, one step at a time and in simulated time, in an order that the seed chooses. It returns
 // the exit code.
 func (r *mainRun) simulate() int {
+	if err := (NodeTrace{Dir: r.tracing.file}).openSimulated(); err != nil {
+		r.fail(exitRefused, "%v", err)
+		return r.code
+	}
 	if !r.seeded {
 		r.seed = rand.Uint64()>>32 + 1 // short enough to be typed
 	}
@@ -113,10 +116,6 @@ func (r *mainRun) simulate() int {
 	}
 	if r.summary {
 		r.say("on %d nodes, simulated: %s runs it again", r.simulating.Number, again)
-	}
-	if err := (NodeTrace{Dir: r.tracing.file}).openSimulated(); err != nil {
-		r.fail(exitRefused, "%v", err)
-		return r.code
 	}
 	start := time.Now()
 	ended := make(chan simulation, 1)

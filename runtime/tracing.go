@@ -60,12 +60,12 @@ func (n NodeTrace) openDir() error {
 	return nil
 }
 
-// openStart opens the file of one start of a store: no other start has its name, on whatever node.
-func (t *tracing) openStart(n NodeTrace, h trace.Header) error {
+// openStart opens the file of one start of a store, the run-th: no other start has its name, on whatever node.
+func (t *tracing) openStart(n NodeTrace, store string, run uint64) error {
 	if n.Dir == "" {
 		return nil
 	}
-	t.file, t.states = filepath.Join(n.Dir, fmt.Sprintf("%.8s-%06d.jsonl", h.Store, h.Run)), n.States
+	t.file, t.states = filepath.Join(n.Dir, fmt.Sprintf("%s-%06d.jsonl", store, run)), n.States
 	return t.open(trace.Stored, true)
 }
 

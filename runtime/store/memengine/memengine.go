@@ -183,12 +183,12 @@ func (e *Engine) Reopen() *Engine {
 // apply performs changes, and returns what they have replaced. The values and keys that a snapshot has are not written to.
 func (r *rows) apply(changes []change) []replaced {
 	old := make([]replaced, 0, len(changes))
-	replace := func(key string, set bool, value string) {
+	replace := func(key string, is bool, value string) {
 		before, was := r.values[key]
-		if set != was {
+		if is != was {
 			r.sorted = false
 		}
-		if set {
+		if is {
 			r.values[key] = value
 		} else {
 			delete(r.values, key)
