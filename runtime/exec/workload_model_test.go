@@ -398,8 +398,8 @@ func (m *model) compare(s *System) error {
 		if _, err := s.durable.AttachAll(); err != nil {
 			return err
 		}
-		s.host.AwaitMoves() // some of them wanted a move
 	}
+	s.host.AwaitMoves() // what events or attaching made wish to move: T is walked below
 	handles := map[mkey]*order.Handle{}
 	var collect func(h *order.Handle)
 	collect = func(h *order.Handle) {
