@@ -67,7 +67,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/order", "dominator runtime/event runtime/image runtime/lock runtime/sched runtime/store runtime/watch internal/bytejson internal/shard"},
 	{"runtime/across", "runtime/callpath runtime/codec runtime/commit runtime/event runtime/lock runtime/metrics runtime/order runtime/sched runtime/span"},
 	{"runtime/row", "runtime/event runtime/store"},
-	{"runtime/state", "dominator runtime/event runtime/image runtime/metrics runtime/order runtime/row runtime/store runtime/value internal/shard"},
+	{"runtime/state", "dominator runtime/event runtime/image runtime/metrics runtime/order runtime/row runtime/sched runtime/store runtime/value internal/shard"},
 	{"runtime/outbox", "runtime/event runtime/metrics runtime/order runtime/row runtime/sched runtime/store runtime/value internal/shard"},
 	{"runtime/state/archive", "dominator runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/snapshot runtime/state runtime/store internal/bytejson internal/cmdline"},
 	{"runtime/state/inspection", "runtime/event runtime/jsoncodec runtime/row runtime/state/archive runtime/store internal/bytejson"},

@@ -44,7 +44,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	err := d.Open(state.Config{
 		Host: &s.host, Store: cfg.Store, Journal: cfg.journal, Log: s.log,
 		Classes: activation.Shapes(cfg.Classes), Schema: classes, DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
-		References: s.references, Left: s.leave, Elsewhere: s.isElsewhere(),
+		References: s.references, Left: s.leave, Elsewhere: s.isElsewhere(), Scheduler: s.scheduler,
 	})
 	if err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ type source struct {
 	byTimer *timer        // that has fired it, if one has
 }
 
-func (s *System) newEvent() any {
+func (s *System) newEvent() *Event {
 	ev := &Event{}
 	ev.Open(&s.host, s.scheduler)
 	return ev
@@ -61,7 +61,7 @@ func (s *System) newEvent() any {
 
 // takeEvent returns a fresh event on target.
 func (s *System) takeEvent(cl *client, id event.EventID, target *order.Handle, m *Method, args order.Args) *Event {
-	ev := s.events.Get().(*Event)
+	ev := s.events.Get()
 	ev.Use(&s.code)
 	ev.sys, ev.client, ev.ID = s, cl, id
 	ev.Target, ev.method, ev.Effects, ev.Work, ev.Args, ev.Reroutes = target, m, &m.Effects, m, args, &cl.stats.Reroutes

@@ -40,7 +40,7 @@ func newOverrides(view store.Reader, l *state.Layouts, cfg *Config) *archive.Ove
 		return nil
 	}
 	limits := &System{cfg: *cfg, log: cfg.Log}
-	ev := limits.newEvent().(*Event)
+	ev := limits.newEvent()
 	ev.Use(&activation.System{Host: &limits.host, Log: cfg.Log, DepthMax: cfg.DepthMax, FuelMax: cfg.FuelMax, Seed: cfg.Seed})
 	o := &overriding{ev: ev}
 	return &archive.Overrides{View: view, Layouts: l, Has: func(c *order.Shape) bool { return activation.ClassOf(c).Snapshot != nil },

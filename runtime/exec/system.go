@@ -156,7 +156,7 @@ type System struct {
 
 	calls  outbox.Tries[*goCall]
 	ids    order.Serials
-	events sync.Pool // of this system: an event keeps a block of actor ids
+	events sched.Pool[Event] // an event keeps a block of actor ids
 
 	callers   sched.Idle[client] // that no call from outside uses now
 	lanes     lanes
@@ -199,7 +199,7 @@ func newSystem(cfg Config) *System {
 			return waits.String()
 		})
 	}
-	s.events.New = s.newEvent
+	s.events.Open(s.scheduler, s.newEvent)
 	s.host.Init(order.HostConfig{Partitions: cfg.Partitions, FanOut: cfg.fanOut, DepthMax: cfg.QueueDepthMax, WaitMax: cfg.AdmissionWaitMax,
 		Workers: &s.workers, Scheduler: s.scheduler, Watch: &s.watch, MoveID: func() event.EventID { return s.inner.nextID() }})
 	s.code = activation.System{Host: &s.host, Workers: &s.workers, Scheduler: s.scheduler, Clock: s.clock, Log: s.log, IDs: &s.ids,

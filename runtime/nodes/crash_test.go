@@ -9,6 +9,9 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -41,15 +44,18 @@ var (
 // A faulty is a cluster whose stores crash and whose sessions end, with clients at each store, all of them tasks of one scheduler: a seed repeats a
 // run. The money of the ledger moves in every way that the language has.
 type faulty struct {
-	test  string // its name
-	seed  uint64
-	r     *rand.Rand
-	s     *sched.Scheduler
-	clock *sched.SimClock
-	c     *nodes.Cluster
-	tasks sync.WaitGroup
-	live  int
-	log   strings.Builder
+	test string // its name
+	seed uint64
+	r    *rand.Rand
+	// collects draws when the garbage collector takes what is not used.
+	collects *rand.Rand
+	s        *sched.Scheduler
+	clock    *sched.SimClock
+	c        *nodes.Cluster
+	tasks    sync.WaitGroup
+	live     int
+	log      strings.Builder
+	beat     func() // is called again and again until it is calm; nil: nothing is
 
 	accounts []event.ActorID
 	calm     bool
@@ -132,7 +138,7 @@ const (
 func (q request) key() int64 { return q.session*1000000 + q.seq }
 
 func newFaulty(test, dir string, p *aeonrt.Package, seed uint64) *faulty {
-	f := &faulty{test: test, seed: seed, r: rand.New(rand.NewPCG(seed, 3)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request), answers: make(map[int64]string)}
+	f := &faulty{test: test, seed: seed, r: rand.New(rand.NewPCG(seed, 3)), collects: rand.New(rand.NewPCG(seed, 5)), applied: make(map[int64]request), unknown: make(map[int64]request), refused: make(map[int64]request), answers: make(map[int64]string)}
 	f.kinds = []string{"pay", "later", "put", "close", "relay", "spin", "spread", "open", "start", "stop"}
 	f.r.Shuffle(len(f.kinds), func(i, j int) { f.kinds[i], f.kinds[j] = f.kinds[j], f.kinds[i] })
 	f.kinds = f.kinds[:2+f.r.IntN(4)]
@@ -445,6 +451,9 @@ func (f *faulty) audit(id event.StoreID) {
 func (f *faulty) trouble() {
 	for range faultTroubles {
 		f.pause(400)
+		if f.collects.IntN(4) == 0 {
+			f.s.Collect()
+		}
 		id := event.StoreID(f.r.IntN(faultStores))
 		if f.r.IntN(3) == 0 {
 			for range 1 + f.r.IntN(faultCuts) {
@@ -501,6 +510,14 @@ func (f *faulty) run() {
 	}
 	for _, a := range list.Items() {
 		f.accounts = append(f.accounts, a.Ref.ID())
+	}
+	if f.beat != nil {
+		f.task(func() {
+			for !f.calm {
+				f.beat()
+				f.pause(60)
+			}
+		})
 	}
 	f.opened, f.asking = faultAccounts, faultStores
 	for i := range event.StoreID(faultStores) {
@@ -663,6 +680,41 @@ func (f *faulty) compare(q request, receipts, steps int64) {
 	}
 	if receipts != 1 || steps != want {
 		f.fail("%+v was applied %d times, and has taken %d steps, and %d were due", q, receipts, steps, want)
+	}
+}
+
+// A seed is one run, whenever the garbage collector comes.
+func TestTheCollectorChangesNoRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	started := regexp.MustCompile(`"started":"[^"]*"`) // the time of the machine
+	for seed := uint64(1); seed <= 4; seed++ {
+		run := func(beat func()) (traces string, choices uint64) {
+			dir := t.TempDir()
+			f := newFaulty("TestTheCollectorChangesNoRun", dir, &ledger.AeonPackage, seed)
+			f.beat, f.traces.stay = beat, true
+			f.run()
+			files, err := filepath.Glob(filepath.Join(dir, "*"))
+			if err != nil || len(files) < faultStores {
+				t.Fatal(files, err)
+			}
+			for _, name := range files {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				traces += filepath.Base(name) + string(started.ReplaceAll(text, nil))
+			}
+			return traces, f.s.Choices()
+		}
+		traces, choices := run(func() {})
+		collected, chosen := run(func() {
+			runtime.GC()
+			runtime.GC() // what is in a sync.Pool outlives the first one
+		})
+		if collected != traces || chosen != choices {
+			t.Errorf("seed %d: the run with the collector differs from that without", seed)
+		}
 	}
 }
 

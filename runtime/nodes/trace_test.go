@@ -25,6 +25,7 @@ type traces struct {
 	ticks  atomic.Int64
 	starts map[event.StoreID]*startTrace // that go on
 	files  []string
+	stay   bool // the files are not removed when they have been checked
 }
 
 // startTrace records a start of a store.
@@ -112,6 +113,9 @@ func (r *traces) check() (sum recorded) {
 		sum.add(recorded{c.Events, c.Parts, c.Lost})
 	}
 	for _, name := range r.files {
+		if r.stay {
+			break
+		}
 		if err := os.Remove(name); err != nil {
 			r.fail("%v", err)
 		}

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -60,6 +61,25 @@ func TestASeedIsOneOrder(t *testing.T) {
 	}
 	if len(seen) < 40 {
 		t.Errorf("50 seeds are %d orders", len(seen))
+	}
+}
+
+// What a scheduled system does not use stays, whatever the garbage collector does, and what was given back last is used first.
+func TestAPoolOfAScheduledSystemKeepsWhatItGets(t *testing.T) {
+	var p Pool[int]
+	made := 0
+	p.Open(New(1, func() string { return "nothing" }), func() *int { made++; return &made })
+	a, b := new(int), new(int)
+	p.Put(a)
+	p.Put(b)
+	for range 3 {
+		runtime.GC()
+	}
+	if p.Get() != b || p.Get() != a || made != 0 {
+		t.Errorf("%d were made anew", made)
+	}
+	if p.Get() != &made {
+		t.Error("none is made")
 	}
 }
 

@@ -30,6 +30,8 @@ type Scheduler struct {
 	tasks    int
 	idle     []*task // their goroutines wait for something to run
 	random   uint64
+	choices  uint64                 // a hash of all so far
+	letGo    []func() (hold func()) // see AtCollect
 
 	// How to choose, drawn from the seed: some mistakes need many switches, some few
 	// but at odd places.
@@ -220,6 +222,7 @@ func (s *Scheduler) choose() *task {
 	i := 0
 	if len(s.ready) > 1 {
 		i = s.pick()
+		s.choices = s.choices*0x9e3779b97f4a7c15 + uint64(len(s.ready))<<32 + uint64(i) + 1
 	}
 	t, last := s.ready[i], len(s.ready)-1
 	s.ready[i], s.ready[last] = s.ready[last], nil
@@ -289,6 +292,30 @@ func (c *Cond) Broadcast() {
 	}
 	c.cond.Broadcast()
 }
+
+// AtCollect has letGo called by Collect: it lets go of what it holds only to keep it from the garbage collector, and returns what
+// holds again the things that are left. A nil Scheduler holds nothing.
+func (s *Scheduler) AtCollect(letGo func() (hold func())) {
+	if s != nil {
+		s.letGo = append(s.letGo, letGo)
+	}
+}
+
+// Collect has the garbage collector take, here and not at any time, what the tasks do not use any more.
+func (s *Scheduler) Collect() {
+	var holds []func()
+	for _, letGo := range s.letGo {
+		holds = append(holds, letGo())
+	}
+	runtime.GC()
+	runtime.GC() // what is in a sync.Pool outlives the first one
+	for _, hold := range holds {
+		hold()
+	}
+}
+
+// Choices returns a hash of all choices so far: it tells runs apart.
+func (s *Scheduler) Choices() uint64 { return event.Mix(s.choices) }
 
 // scatterMax bounds how many times a goroutine yields before it starts.
 const scatterMax = 8

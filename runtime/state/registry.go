@@ -8,6 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -16,6 +17,7 @@ import (
 type registry struct {
 	shards    shard.Set[registryShard]
 	elsewhere func(event.ActorID) bool // nil: no actor is in another store
+	scheduler *sched.Scheduler         // nil unless the system is scheduled
 }
 
 type registryShard struct{ mu registered }
@@ -25,7 +27,10 @@ type registered struct {
 	live map[event.ActorID]*order.Handle // the attached actors
 	// loose are the detached and deleted actors, for as long as they are referred to: two
 	// references to one of them must be equal.
-	loose   map[event.ActorID]weak.Pointer[order.Handle]
+	loose map[event.ActorID]weak.Pointer[order.Handle]
+	// held are the loose actors of a scheduled system, which stay: a run must not depend on when the garbage collector takes
+	// one of them.
+	held    map[event.ActorID]*order.Handle
 	lastPos store.Position // the largest LastPos of an actor that was detached or deleted
 }
 
@@ -41,6 +46,7 @@ func (r *registry) keep(h *order.Handle) {
 	}
 	sh.live[h.ID] = h
 	delete(sh.loose, h.ID)
+	delete(sh.held, h.ID)
 }
 
 // loosen notes that h was detached or deleted.
@@ -60,9 +66,45 @@ func (r *registry) remember(h *order.Handle) {
 		sh.loose = make(map[event.ActorID]weak.Pointer[order.Handle])
 	}
 	sh.loose[h.ID] = weak.Make(h)
+	if r.scheduler != nil {
+		sh.hold(h)
+	}
 	if !h.Has(order.MarkListed) {
 		h.Mark(order.MarkListed, true)
 		runtime.AddCleanup(h, forgetLoose, looseActor{weak.Make(r), h.ID})
+	}
+}
+
+// hold keeps h, which is loose, from the garbage collector. Caller holds the shard.
+func (sh *registered) hold(h *order.Handle) {
+	if sh.held == nil {
+		sh.held = make(map[event.ActorID]*order.Handle)
+	}
+	sh.held[h.ID] = h
+}
+
+// letGo has the garbage collector take loose actors of a scheduled system, until what it returns is called.
+func (r *registry) letGo() (hold func()) {
+	r.each(func(sh *registered) { sh.held = nil })
+	return func() {
+		r.each(func(sh *registered) {
+			for id, w := range sh.loose {
+				if h := w.Value(); h != nil {
+					sh.hold(h)
+				} else {
+					delete(sh.loose, id)
+				}
+			}
+		})
+	}
+}
+
+func (r *registry) each(visit func(*registered)) {
+	for shard := range r.shards.All {
+		sh := &shard.mu
+		sh.Lock()
+		visit(sh)
+		sh.Unlock()
 	}
 }
 
@@ -159,16 +201,12 @@ func (s *State) Collected(id event.ActorID) bool {
 	defer sh.Unlock()
 	_, was := sh.loose[id]
 	delete(sh.loose, id)
+	delete(sh.held, id)
 	return was
 }
 
 // Actors returns how many actors are attached, and how many others are referred to.
 func (s *State) Actors() (attached, loose int) {
-	for shard := range s.actors.shards.All {
-		sh := &shard.mu
-		sh.Lock()
-		attached, loose = attached+len(sh.live), loose+len(sh.loose)
-		sh.Unlock()
-	}
+	s.actors.each(func(sh *registered) { attached, loose = attached+len(sh.live), loose+len(sh.loose) })
 	return attached, loose
 }

@@ -8,10 +8,11 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Config says what a State is for. All fields are needed but MemoryMax, DropFields and Elsewhere.
+// Config says what a State is for. All fields are needed but MemoryMax, DropFields, Elsewhere and Scheduler.
 type Config struct {
 	Host    *order.Host
 	Store   *store.Store
@@ -27,6 +28,7 @@ type Config struct {
 	References func(resolve func(event.ActorID) order.Ref) any
 	// Elsewhere tells the actors of other stores; nil: there are none.
 	Elsewhere func(event.ActorID) bool
+	Scheduler *sched.Scheduler // nil unless the system is scheduled
 	// Left is called when the last visit has ended.
 	Left func()
 }
@@ -69,7 +71,8 @@ type State struct {
 // Open takes a store into use, and reads its schema. Nothing is written.
 func (s *State) Open(cfg Config) error {
 	s.cfg, s.host, s.Store, s.Journal = cfg, cfg.Host, cfg.Store, cfg.Journal
-	s.actors.elsewhere = cfg.Elsewhere
+	s.actors.elsewhere, s.actors.scheduler = cfg.Elsewhere, cfg.Scheduler
+	cfg.Scheduler.AtCollect(s.actors.letGo)
 	s.Memory.init(s, cfg.MemoryMax)
 	return s.Layouts.Open(s.Store, cfg.Classes, cfg.Schema, cfg.DropFields)
 }
