@@ -333,7 +333,7 @@ func TestScheduledClusters(t *testing.T) {
 		if seed%20 == 0 {
 			again := newScheduledCluster(t, seed)
 			again.run()
-			if again.trace.String() != c.trace.String() {
+			if again.trace.String() != c.trace.String() || again.s.Choices() != c.s.Choices() {
 				t.Fatalf("seed %d has two runs:\n%s\nand\n%s", seed, c.trace.String(), again.trace.String())
 			}
 		}
