@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -49,19 +51,25 @@ func (s *simTrace) start(id event.StoreID, cfg *Config) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.header.Cluster == "" {
-		s.header.Cluster = h.Store // no other cluster has a store of this id
-	}
-	h.Cluster, h.Number, h.Node = s.header.Cluster, id, event.NodeID(id)+1
+	h.Store = s.storeID(id) // that of the engine is drawn
+	h.Cluster, h.Number, h.Node = s.storeID(0), id, event.NodeID(id)+1
 	t := &tracing{}
 	if err := t.openStart(s.NodeTrace, fmt.Sprintf("%sstore%d", s.prefix, id), h.Run); err != nil {
 		return err
 	}
+	t.writer.Simulate()
 	clock := cfg.Clock
+	h.Started = clock.Now()
 	*cfg = t.begin(*cfg, h)
 	cfg.Trace = trace.Timed{Writer: t.writer, Clock: func() time.Time { return clock.Now().Add(s.tick()) }}
 	s.starts[id] = t
 	return nil
+}
+
+// storeID returns the id of a store. A run that is repeated has the same ones, and leaves the same files.
+func (s *simTrace) storeID(id event.StoreID) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", s.header.Program, s.prefix, s.header.Seed, id))
+	return hex.EncodeToString(sum[:16])
 }
 
 // tick tells apart times that are asked for while the simulated time stands still.

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -687,7 +686,6 @@ func (f *faulty) compare(q request, receipts, steps int64) {
 func TestTheCollectorChangesNoRun(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	started := regexp.MustCompile(`"started":"[^"]*"`) // the time of the machine
 	for seed := uint64(1); seed <= 4; seed++ {
 		run := func(beat func()) (traces string, choices uint64) {
 			dir := t.TempDir()
@@ -703,7 +701,7 @@ func TestTheCollectorChangesNoRun(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				traces += filepath.Base(name) + string(started.ReplaceAll(text, nil))
+				traces += filepath.Base(name) + string(text)
 			}
 			return traces, f.s.Choices()
 		}

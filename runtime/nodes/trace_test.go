@@ -56,11 +56,12 @@ func (r *traces) record(id event.StoreID, cfg *exec.Config) error {
 	if err != nil {
 		return err
 	}
-	h.Store = fmt.Sprint("store", id)
+	h.Store, h.Started = fmt.Sprint("store", id), time.Unix(1000, 0)
 	s := &startTrace{of: r, skew: int64(id) * r.skew, name: filepath.Join(r.dir, fmt.Sprintf("%d-%06d.jsonl", id, h.Run))}
 	if s.Writer, err = trace.Create(s.name, trace.Stored, true); err != nil {
 		return err
 	}
+	s.Simulate()
 	s.Begin(h)
 	s.Flush()
 	r.starts[id], r.files, cfg.Trace = s, append(r.files, s.name), s

@@ -43,6 +43,7 @@ type Header struct {
 	Cluster string        `json:"cluster,omitempty"`
 	Number  event.StoreID `json:"number,omitempty"`
 	Stores  int           `json:"stores,omitempty"`
+	Started time.Time     `json:"-"` // zero: now
 }
 
 // Writer is a Recorder that writes a file. It belongs to one system at a time, which
@@ -50,9 +51,8 @@ type Header struct {
 // section has ended is dropped.
 type Writer struct {
 	file *os.File
-	made bool // it was not there before
-	stop chan struct{}
-	done chan struct{}
+	made bool   // it was not there before
+	stop func() // what flushes now and then
 	mu   struct {
 		sync.Mutex
 		buf     []byte
@@ -74,7 +74,7 @@ func Create(name string, kind SystemKind, toAppend bool) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{file: f, made: made, stop: make(chan struct{}), done: make(chan struct{})}
+	w := &Writer{file: f, made: made}
 	if err = kind.prepare(f, toAppend); err == nil {
 		err = w.seekEnd()
 	}
@@ -84,7 +84,12 @@ func Create(name string, kind SystemKind, toAppend bool) (*Writer, error) {
 	open.Lock()
 	open.writers = append(open.writers, w)
 	open.Unlock()
-	go w.flushLoop()
+	stop, done := make(chan struct{}), make(chan struct{})
+	w.stop = sync.OnceFunc(func() {
+		close(stop)
+		<-done
+	})
+	go w.flushLoop(stop, done)
 	return w, nil
 }
 
@@ -137,14 +142,14 @@ func (w *Writer) seekEnd() error {
 }
 
 // flushLoop writes what has been recorded, so that little is lost if the process is
-// killed, and a reader can follow. It ends with Close.
-func (w *Writer) flushLoop() {
-	defer close(w.done)
+// killed, and a reader can follow. It ends with Close, or Simulate.
+func (w *Writer) flushLoop(stop <-chan struct{}, done chan<- struct{}) {
+	defer close(done)
 	t := time.NewTicker(flushInterval)
 	defer t.Stop()
 	for {
 		select {
-		case <-w.stop:
+		case <-stop:
 			return
 		case <-t.C:
 			w.mu.Lock()
@@ -153,6 +158,10 @@ func (w *Writer) flushLoop() {
 		}
 	}
 }
+
+// Simulate has the file be written at moments of the run alone, as that of a system in simulated time: a run that is repeated leaves the
+// same file, also if it crashes.
+func (w *Writer) Simulate() { w.stop() }
 
 // flush writes the buffer. Caller holds mu.
 func (w *Writer) flush() {
@@ -194,11 +203,14 @@ func (w *Writer) Err() error {
 func (w *Writer) Begin(h Header) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if h.Started.IsZero() {
+		h.Started = time.Now()
+	}
 	line, err := json.Marshal(struct {
 		Trace int `json:"trace"`
 		Header
 		Started time.Time `json:"started"`
-	}{Version, h, time.Now().UTC()})
+	}{Version, h, h.Started.UTC()})
 	if err != nil {
 		panic(err) // a struct of strings and numbers always marshals
 	}
@@ -235,8 +247,7 @@ func (w *Writer) Crash() {
 // Close writes what is left and closes the file, which goes if it is new and has no section. It returns
 // the first error that there was; then the file is not complete.
 func (w *Writer) Close() error {
-	close(w.stop)
-	<-w.done
+	w.stop()
 	open.Lock()
 	open.writers = slices.DeleteFunc(open.writers, func(o *Writer) bool { return o == w })
 	open.Unlock()
