@@ -58,22 +58,19 @@ func TestUntouchedStores(t *testing.T) {
 	var mu sync.Mutex
 	var samples []sample
 	var group sync.WaitGroup
-	var killed, over time.Time // of the last outage, which goes on while killed is later; guarded by mu
-	// isCalm reports whether what is due now is late for another reason than an outage: this machine has other work, or is slow.
-	isCalm := func(due time.Time) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return !killed.After(over) && due.After(over)
-	}
-	// each sends a request every few milliseconds, until the test ends. What one takes counts from when it was due: one that waits makes those behind it
-	// late, and they are sent all the same if they were due in an outage.
+	// each sends a request every few milliseconds, or half as often as this machine could, until the test ends. What one takes counts from when it
+	// was due: one that waits makes those behind it late.
 	each := func(note bool, at int, path, key string, args map[string]any) {
-		due := time.Now()
 		group.Go(func() {
-			for n := 0; ; n++ {
-				if due = due.Add(10 * time.Millisecond); isCalm(due) && time.Since(due) > 0 {
-					due = time.Now()
-				}
+			const first = 50
+			began := time.Now()
+			for n := range first {
+				c.until(at, path, fmt.Sprint(key, n), args)
+			}
+			due := time.Now()
+			pace := max(10*time.Millisecond, 2*due.Sub(began)/first)
+			for n := first; ; n++ {
+				due = due.Add(pace)
 				select {
 				case <-c.stop:
 					return
@@ -113,14 +110,10 @@ func TestUntouchedStores(t *testing.T) {
 		}
 		began := time.Now()
 		eventually(t, "requests are measured", func() (bool, any) { list := between(began, time.Now()); return len(list) >= 500, len(list) })
-		mu.Lock()
-		killed = time.Now()
-		mu.Unlock()
+		killed := time.Now()
 		w.end(kill, syscall.SIGKILL)
 		c.until(at, "/v1/Purse/"+lists[0][0]+"/fill", fmt.Sprint("touched ", killed), map[string]any{"k": 0})
-		mu.Lock()
-		over = time.Now()
-		mu.Unlock()
+		over := time.Now()
 		eventually(t, "requests of the outage are answered", func() (bool, any) { list := between(over, time.Now()); return len(list) >= 20, len(list) })
 		before, during = append(before, between(began, killed)...), append(during, between(killed, over)...)
 		outage += over.Sub(killed)
