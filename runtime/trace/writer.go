@@ -43,7 +43,7 @@ type Header struct {
 	Cluster string        `json:"cluster,omitempty"`
 	Number  event.StoreID `json:"number,omitempty"`
 	Stores  int           `json:"stores,omitempty"`
-	Started time.Time     `json:"-"` // zero: now
+	Started time.Time     `json:"-"` // when the section begins; zero: now. Begin writes it
 }
 
 // Writer is a Recorder that writes a file. It belongs to one system at a time, which
