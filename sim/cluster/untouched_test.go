@@ -15,7 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
 
-var untouchedKills = flag.Int("untouched.kills", 1, "how many leaders of another store are killed by TestUntouchedStores")
+var untouchedKills = flag.Int("untouched.kills", 1, "how many leaders of another store are killed by TestUntouchedStores, at least")
 
 // sample is how long a request took, and when it was due.
 type sample struct {
@@ -103,13 +103,18 @@ func TestUntouchedStores(t *testing.T) {
 	}
 	var before, during []time.Duration
 	var outage time.Duration
-	for range *untouchedKills {
+	kills := 0
+	// A slow machine sends so few requests that one outage does not show much.
+	for ; kills < *untouchedKills || len(during) < 20; kills++ {
+		if kills >= *untouchedKills+10 {
+			t.Fatalf("in %d outages of %v in all only %d requests were sent", kills, outage, len(during))
+		}
 		kill, stays := spread()
 		if stays != at || kill == at {
 			t.Fatalf("node %d leads the store that is not touched, and node %d the other one", stays, kill)
 		}
 		began := time.Now()
-		eventually(t, "requests are measured", func() (bool, any) { list := between(began, time.Now()); return len(list) >= 500, len(list) })
+		eventually(t, "requests are measured", func() (bool, any) { list := between(began, time.Now()); return len(list) >= 200, len(list) })
 		killed := time.Now()
 		w.end(kill, syscall.SIGKILL)
 		c.until(at, "/v1/Purse/"+lists[0][0]+"/fill", fmt.Sprint("touched ", killed), map[string]any{"k": 0})
@@ -121,11 +126,11 @@ func TestUntouchedStores(t *testing.T) {
 	}
 	close(c.stop)
 	group.Wait()
-	outage /= time.Duration(*untouchedKills)
-	if len(during) < 20 || outage < 100*time.Millisecond {
-		t.Fatalf("the outage took %v, and %d requests were sent meanwhile", outage, len(during))
+	outage /= time.Duration(kills)
+	if outage < 100*time.Millisecond {
+		t.Fatalf("an outage took %v on average: the store has had a leader throughout", outage)
 	}
-	t.Logf("outage %v on average; p99 of %d untouched events before it %v, of %d while it lasts %v; the longest %v", outage, len(before), p99(before), len(during), p99(during), slices.Max(during))
+	t.Logf("%d outages of %v on average; p99 of %d untouched events before it %v, of %d while it lasts %v; the longest %v", kills, outage, len(before), p99(before), len(during), p99(during), slices.Max(during))
 	if p := p99(during); p > max(2*p99(before), outage/4) {
 		t.Errorf("of the events that do not touch the store that has no leader, one in a hundred takes %v or more, and %v before; the outage is %v", p, p99(before), outage)
 	}
