@@ -60,6 +60,9 @@ func (f *fn) interpolated(x *ast.InterpolatedString) val {
 // textOf returns the text of a value as Go: an operand of +.
 func (f *fn) textOf(v val) string {
 	code := f.typed(v)
+	if f.by != byClient && holdsRefs(v.typ) {
+		code = "aeonrt.Labelled(" + f.ctx() + ", " + code + ", " + f.put(v.typ, false) + ")"
+	}
 	switch t := v.typ.(type) {
 	case *typecheck.Basic:
 		if t.Kind == typecheck.BytesKind || t.Kind == typecheck.TimeKind || t.Kind == typecheck.DurationKind {

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -118,6 +120,8 @@ func (p *pkg) inspect(f *typecheck.Func) *plan {
 			pl.context = true
 		case *ast.Require, *ast.Abort, *ast.Assert, *ast.Delete, *ast.Cancel, *ast.Await, *ast.Settle, *ast.Sleep, *ast.Advance, *ast.ActorRef:
 			pl.context = true
+		case *ast.InterpolatedString:
+			p.inspectTexts(pl, n.Parts...)
 		case *ast.New:
 			p.inspectNew(pl, n)
 		case *ast.Call:
@@ -173,8 +177,19 @@ func (p *pkg) inspectCall(pl *plan, n *ast.Call) {
 		switch call.Builtin {
 		case typecheck.NowFunc, typecheck.RandomFunc, typecheck.EventIDFunc, typecheck.LogFunc, typecheck.PrintFunc:
 			pl.context = true
+		case typecheck.StrFunc:
+			p.inspectTexts(pl, n.Args...)
+		}
+	case typecheck.ConversionCall:
+		if call.Result == typecheck.String {
+			p.inspectTexts(pl, n.Args...)
 		}
 	}
+}
+
+// inspectTexts notes that texts are made of values: of a reference, another store may have to be asked for its actor's label.
+func (p *pkg) inspectTexts(pl *plan, of ...ast.Expr) {
+	pl.context = pl.context || slices.ContainsFunc(of, func(x ast.Expr) bool { return holdsRefs(p.info.TypeOf(x)) })
 }
 
 // findRecursion marks the functions on cycles of the plain call graph (Tarjan's components,

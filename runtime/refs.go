@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -16,6 +17,9 @@ type Resolver interface {
 
 // PutRef appends a reference to an actor: its id.
 func PutRef(e *Encoder, r Ref) {
+	if e.Visitor != nil {
+		e.Visitor.(activation.Labels).Visit(r)
+	}
 	id := r.ID()
 	e.Uint(uint64(id.Birth))
 	e.Uint(id.Serial)
@@ -56,6 +60,17 @@ func GetClientRef(d *Decoder) ClientRef {
 		return ClientRef{}
 	}
 	return in.ResolveClient(number)
+}
+
+// Labelled returns v, of which code makes a text, when the labels are known of all actors that v refers to: those of other stores are asked for.
+// put encodes v.
+func Labelled[T any](cx *Cx, v T, put func(*Encoder, T)) T {
+	if of, abroad := activation.LabelsOf(cx); abroad {
+		var e Encoder
+		e.VisitWith(of)
+		put(&e, v)
+	}
+	return v
 }
 
 // KeyOf returns the name of an actor, null if it has none.

@@ -95,6 +95,28 @@ func Named(in Namer, c *Class, name string) order.Ref {
 	return r
 }
 
+// Labels asks for the labels of actors of other stores, for an activation that makes texts of references to them.
+type Labels struct{ cx *Cx }
+
+// LabelsOf returns what asks for labels for the code of cx; abroad: there are other stores.
+//
+//go:noinline
+func LabelsOf(cx *Cx) (of Labels, abroad bool) { return Labels{cx}, Of(cx).Run.sys.Across != nil }
+
+// Visit has the label of an actor known; null has one. The attempt may end instead, and its code unwinds.
+func (l Labels) Visit(ref order.Ref) {
+	h := order.HandleOf(ref)
+	if h == nil || h.HasLabel() {
+		return
+	}
+	r, s := Of(l.cx).Run, Of(l.cx).Run.sys.Across
+	q, ok := s.AskFor(&r.Attempt, s.StoreOf(h.ID), across.Question{Actor: h.ID})
+	if !ok {
+		panic(order.Withdrawal{})
+	}
+	h.SetLabel(q.Label)
+}
+
 // FindNamed is Named outside of an event. The error says why the store of the actor, which is another one, has not answered.
 func FindNamed(ctx context.Context, in Namer, c *Class, name string) (order.Ref, error) {
 	s := in.Namer().(*System)

@@ -31,6 +31,9 @@ const MsgDepth = "value nested too deeply"
 type Encoder struct {
 	buf   []byte
 	depth int
+
+	// Visitor is what VisitWith has given; nil: what is encoded is a message. Package runtime shows it references.
+	Visitor any
 }
 
 // NewEncoder returns an Encoder that appends to buf, with the version written.
@@ -44,6 +47,9 @@ func (e *Encoder) Reset() { *e = Encoder{buf: append(e.buf[:0], Version)} }
 // Append makes the encoder append to buf, without a version: to a part of something that
 // has one.
 func (e *Encoder) Append(buf []byte) { *e = Encoder{buf: buf} }
+
+// VisitWith makes the encoder visit the parts of what is encoded next, for v, which may nest as deeply as memory has it. The message is of no use.
+func (e *Encoder) VisitWith(v any) { *e = Encoder{buf: e.buf[:0], depth: math.MinInt, Visitor: v} }
 
 // Data returns the message so far. It is valid until the next call.
 func (e *Encoder) Data() []byte { return e.buf }

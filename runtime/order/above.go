@@ -334,7 +334,7 @@ func (a *Attempt) Announce(h *Handle) {
 // takeFree holds h for writing.
 func (a *Attempt) takeFree(h *Handle) {
 	// Invariant: no event asks for an actor before it is announced, or before what is in doubt has its locks.
-	assert.That(h.latch.join(lock.Write, a, 0), "order: %v is held, and nothing knows it yet", h.ID)
+	assert.That(h.latch.Join(lock.Write, a.serial, 0), "order: %v is held, and nothing knows it yet", h.ID)
 	a.LockShared()
 	defer a.UnlockShared()
 	a.tookFast(h, lock.Write)

@@ -8,8 +8,7 @@
 // The actors that an attempt may touch are its footprint (footprint.go); the Effects of the method and the Shape of the target's class
 // tell the compiler's bounds of it (effects.go). The attempt enters at the sequencer of the footprint; virtual nodes are passed
 // (admit.go). There are three ways in:
-//   - the fast path, by the words of the actors alone, if no other attempt is in the way (fastpath.go; visible.go for words that many
-//     read at once);
+//   - the fast path, by the words of the actors alone, if no other attempt is in the way (fastpath.go, and package latch);
 //   - sharing, for one of many readers of a tree (share.go);
 //   - the queues of runtime/lock, which ask the View for the footprint and the next node (view.go).
 //
@@ -19,7 +18,7 @@
 // client may cancel it (cancel.go). Its code changes ownership, and the commit applies the changes (owner.go). Calls that touch
 // no common actor may run at the same time (calls.go).
 //
-// A Host has the ownership graph and the sequencing tree (host.go), finds named actors and numbers the others (directory.go), drives the queues (drive.go, handle.go, latch.go), and
+// A Host has the ownership graph and the sequencing tree (host.go), finds named actors and numbers the others (directory.go), drives the queues (drive.go, handle.go), and
 // tightens the tree (maintain.go). If actors have their state in a store, the Host has a Residence, which attaches and loads an
 // actor before an attempt touches it; grace periods tell when no attempt uses an actor any more that was taken out (grace.go). A Handle is an actor in memory; a Ref is what programs have of it (ref.go,
 // refjson.go).

@@ -107,9 +107,18 @@ func (a *Attempt) enterBelow() (waits bool) {
 	return waits
 }
 
+// Before an event queues it reads a word joinSpinsMax times, as the holds of fast-path holders are
+// short. It also lets other goroutines run joinYieldsMax times: the goroutine in the way may have lost
+// its processor, or have been admitted and not run yet. A queue that many callers enter at once
+// is otherwise never empty again, and every event pays for parking.
+const (
+	joinSpinsMax  = 200
+	joinYieldsMax = 2
+)
+
 // joinOne makes the event a fast-path holder of h, or reports false.
 func (a *Attempt) joinOne(h *Handle, mode lock.Mode) bool {
-	for round := 0; !h.latch.join(mode, a, a.Host.joinSpins); round++ {
+	for round := 0; !h.latch.Join(mode, a.serial, a.Host.joinSpins); round++ {
 		if round == joinYieldsMax {
 			return false
 		}
@@ -132,7 +141,7 @@ func (a *Attempt) joinAll(f *footprint) bool {
 // tryAll is one attempt of joinAll.
 func (a *Attempt) tryAll(f *footprint) bool {
 	for i, c := range a.passed {
-		if !c.latch.join(lockMode(f.find(c).mode), a, a.Host.joinSpins) {
+		if !c.latch.Join(lockMode(f.find(c).mode), a.serial, a.Host.joinSpins) {
 			a.leaveAll(i, f)
 			return false
 		}
@@ -164,7 +173,7 @@ func (a *Attempt) tookFast(h *Handle, mode lock.Mode) {
 // leave ends a fast-path hold of h. If the queue may have been waiting for that, giving
 // back the latch is what lets it go on.
 func (a *Attempt) leave(h *Handle, mode lock.Mode) {
-	if h.latch.leave(mode, a) {
+	if h.latch.Leave(mode, a.serial) {
 		h.latch.Lock()
 		h.unlatchBy(a)
 	}
@@ -174,7 +183,7 @@ func (a *Attempt) leave(h *Handle, mode lock.Mode) {
 // below c is wanted. The caller has c's latch. It reports whether the event has to wait.
 func (a *Attempt) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
 	id := a.home.ID()
-	if c.latch.joinLatched(lockMode(mode)) {
+	if c.latch.JoinLatched(lockMode(mode)) {
 		a.mu.Lock()
 		a.tookFast(c, lockMode(mode))
 		a.mu.Unlock()

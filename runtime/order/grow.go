@@ -6,6 +6,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/latch"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
@@ -39,7 +40,7 @@ func (a *Attempt) grow(h *Handle, mode Mode) (ok, behind bool) {
 	a.mu.Unlock()
 	a.Host.scheduler.Yield()
 	ok, o, busy := a.take(h, mode)
-	for round := 0; busy && round < latchYields; round++ {
+	for round := 0; busy && round < latch.YieldsMax; round++ {
 		runtime.Gosched()
 		ok, o, busy = a.take(h, mode)
 	}
@@ -79,7 +80,7 @@ func (a *Attempt) take(h *Handle, mode Mode) (ok bool, behind lockID, busy bool)
 		// Only the first latch is waited for: T may have changed, and the next node be above this one by now.
 		if i == 0 {
 			n.latch.Lock()
-		} else if !n.latch.tryLock() {
+		} else if !n.latch.TryLock() {
 			return false, behind, true
 		}
 		latched++

@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/latch"
 	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -33,6 +34,7 @@ const (
 	Leaving                      // it will be detached unless an event looks at it (runtime/state/detach.go)
 	Elsewhere                    // a stub: the actor is in another store
 	Announced                    // Fresh, and other events may ask for it, and wait for its creator: see Announce
+	Labelled                     // Elsewhere, and its label is known
 
 	Away = Detached | Leaving | Elsewhere // to be attached, or asked for elsewhere, before anything but its id is used
 
@@ -46,12 +48,12 @@ type Handle struct {
 	Node dominator.Node // Invariant: first, so that a handle is found from its node
 
 	// What every event changes comes first, apart from what every event reads.
-	latch  latch  // guards queue and what is in it, and has the holds that need no queue
-	Layout uint32 // that the actor was created with; of a system with a store
-	queue  *queue // nil while fast-path holders alone hold the actor, and no event waits
+	latch  latch.Latch // guards queue and what is in it, and has the holds that need no queue
+	Layout uint32      // that the actor was created with; of a system with a store
+	queue  *queue      // nil while fast-path holders alone hold the actor, and no event waits
 
 	Host  *Host   // of a system with a store; else nil
-	Named *Naming // of a named actor; else nil
+	Named *Naming // of a named actor; of one that is Labelled, its label; else nil
 	ID    event.ActorID
 	Shape *Shape
 	// Object is the actor's state, nil before it is constructed. Like everything in
@@ -138,10 +140,13 @@ func (h *Handle) String() string {
 
 // Label names the actor to the program: Class("name"), or Class alone if it has no name.
 // Ids belong to the log: they differ from run to run, and nothing that a program can see
-// may depend on the schedule.
+// may depend on the schedule. It waits for the store of the actor unless HasLabel.
 func (h *Handle) Label() string {
 	if h.Is(Elsewhere) {
-		return h.Host.ordering.Label(h.ID)
+		if !h.Is(Labelled) {
+			return h.Host.ordering.Label(h.ID)
+		}
+		return h.Named.Name
 	}
 	if h.Is(Detached) && h.Host.Attach(h) != nil {
 		return "actor" // the process is ending
@@ -155,6 +160,20 @@ func (h *Handle) Label() string {
 	return h.Shape.Name + "(" + strconv.Quote(h.Named.Name) + ")"
 }
 
+// HasLabel reports whether Label asks no other store.
+func (h *Handle) HasLabel() bool { return h.State.Load()&(Elsewhere|Labelled) != Elsewhere }
+
+// SetLabel notes the label of an actor of another store, which never changes.
+func (h *Handle) SetLabel(label string) {
+	e := &h.Host.abroad
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !h.Is(Labelled) {
+		h.Named = &Naming{Name: label}
+		h.Set(Labelled) // after Named: it is read without the mutex
+	}
+}
+
 // locked returns the handle's queue, taken from the pool if need be, which has seen
 // the fast-path holders. Caller holds the latch.
 func (h *Handle) locked() *queue {
@@ -162,7 +181,7 @@ func (h *Handle) locked() *queue {
 		h.queue = queuePool.Get().(*queue)
 		h.queue.Reset(h)
 	}
-	h.queue.See(h.latch.load())
+	h.queue.See(h.latch.Load())
 	return h.queue
 }
 
@@ -178,14 +197,17 @@ func (h *Handle) lockedBy(a *Attempt) *queue {
 }
 
 // Busy reports whether an attempt holds h, or waits for it.
-func (h *Handle) Busy() bool { return h.latch.load() != 0 }
+func (h *Handle) Busy() bool { return h.latch.Load() != 0 }
+
+// SpreadReaders has the readers of h be visible ones, as when they have been in each other's way. It is for tests.
+func (h *Handle) SpreadReaders() { h.latch.Spread() }
 
 // Seize holds h for writing without an attempt, unless an event holds it or waits for it.
-func (h *Handle) Seize() bool { return h.latch.join(lock.Write, nil, 0) }
+func (h *Handle) Seize() bool { return h.latch.Join(lock.Write, 0, 0) }
 
 // Free ends the hold of Seize.
 func (h *Handle) Free(s *Host) {
-	if h.latch.leave(lock.Write, nil) {
+	if h.latch.Leave(lock.Write, 0) {
 		h.latch.Lock()
 		h.unlatch(s)
 	}
@@ -214,12 +236,12 @@ func (h *Handle) unlatchBy(a *Attempt) {
 // goes on here.
 func (h *Handle) reopen(s *Host) (idle *queue) {
 	for {
-		w := h.latch.load()
+		w := h.latch.Load()
 		if h.queue != nil && h.queue.Idle() {
 			idle, h.queue = h.queue, nil
 		}
 		if h.queue == nil {
-			if h.latch.swap(w, w.Free()) {
+			if h.latch.Swap(w, w.Free()) {
 				return idle
 			}
 			continue
@@ -227,7 +249,7 @@ func (h *Handle) reopen(s *Host) (idle *queue) {
 		next, ok := h.queue.Gate(w)
 		if !ok {
 			h.admit(s, w)
-		} else if h.latch.swap(w, next) {
+		} else if h.latch.Swap(w, next) {
 			return nil
 		}
 	}

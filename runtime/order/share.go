@@ -20,7 +20,7 @@ const wideRetry = 64 // one of so many readers tries again to share an actor tha
 // way is taken. It reports false then, or when there is too much, having changed nothing.
 func (a *Attempt) enterShared() bool {
 	t, s := a.Target, a.Host
-	if a.tooWide(t) || !t.latch.join(lock.Read, a, s.joinSpins) {
+	if a.tooWide(t) || !t.latch.Join(lock.Read, a.serial, s.joinSpins) {
 		return false
 	}
 	list := append(a.passed[:0], t)
@@ -71,7 +71,7 @@ func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 		case len(list) == s.Shareable():
 			a.Target.Mark(MarkWide, true)
 			return list, false
-		case h.State.Load() != Created || !h.latch.join(lock.Read, a, s.joinSpins):
+		case h.State.Load() != Created || !h.latch.Join(lock.Read, a.serial, s.joinSpins):
 			return list, false
 		}
 		list = append(list, h)

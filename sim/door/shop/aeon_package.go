@@ -738,6 +738,54 @@ func (x *shopShowArgs) EncodeResult(e *aeonrt.Encoder) { aeonrt.PutOpt(e, x.ret,
 // DecodeResult reads the result.
 func (x *shopShowArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = aeonrt.GetOpt(d, AeonGetEverything) }
 
+// callWritten calls written as a part of the current event.
+func (r ShopRef) callWritten(cx *aeonrt.Cx, e Everything) (ret string) {
+	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopWritten)
+	if !ok { // the actor is on another host
+		args := shopWrittenArgs{e: e}
+		aeonrt.CallRemote(cx, r.Ref, &methodShopWritten, &args)
+		return args.ret
+	}
+	ret = self.written(cx, e)
+	cx.Leave()
+	return ret
+}
+
+// Written runs written as an event and waits for its result.
+func (r ShopRef) Written(cl *aeonrt.Client, e Everything) (ret string, err error) {
+	args := &shopWrittenArgs{e: e}
+	err = cl.Await(r.Ref, &methodShopWritten, args)
+	return args.ret, err
+}
+
+// WrittenEvent issues written as an event.
+func (r ShopRef) WrittenEvent(cl *aeonrt.Client, e Everything) aeonrt.Pending[string] {
+	args := &shopWrittenArgs{e: e}
+	return aeonrt.Issue(cl, r.Ref, &methodShopWritten, args, func() string { return args.ret })
+}
+
+// shopWrittenArgs holds the arguments and the result of one call of Shop.written.
+type shopWrittenArgs struct {
+	e   Everything
+	ret string
+}
+
+// Encode writes the arguments.
+func (x *shopWrittenArgs) Encode(e *aeonrt.Encoder) {
+	AeonPutEverything(e, x.e)
+}
+
+// Decode reads the arguments.
+func (x *shopWrittenArgs) Decode(d *aeonrt.Decoder) {
+	x.e = AeonGetEverything(d)
+}
+
+// EncodeResult writes the result.
+func (x *shopWrittenArgs) EncodeResult(e *aeonrt.Encoder) { e.String(x.ret) }
+
+// DecodeResult reads the result.
+func (x *shopWrittenArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.String() }
+
 // callDivide calls divide as a part of the current event.
 func (r ShopRef) callDivide(cx *aeonrt.Cx, a int64, b int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopDivide)
@@ -1502,12 +1550,26 @@ var methodShopShow = aeonrt.Method{
 	},
 }
 
+var methodShopWritten = aeonrt.Method{
+	Class:     &AeonClassShop,
+	Name:      "written",
+	Signature: "(class shop.Everything{Whole int;Small int8;Large uint64;Real float;Flag bool;Text string;Raw bytes;At time;Took duration;Kind enum shop.Size{SMALL,MEDIUM,LARGE};Items vector<class shop.Item{Name string;Cents int;Size enum shop.Size;Note string?;Tags vector<string>}>;Marks set<int>;ByName map<string,class shop.Item>;Seen map<duration,bool>;Best class shop.Item?;Cart yield actor shop.Cart?;Shop yield actor shop.Shop?}):string",
+	Params:    []string{"e"},
+	Index:     7,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 var methodShopDivide = aeonrt.Method{
 	Class:     &AeonClassShop,
 	Name:      "divide",
 	Signature: "(int,int):int",
 	Params:    []string{"a", "b"},
-	Index:     7,
+	Index:     8,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1521,7 +1583,7 @@ var methodShopSpin = aeonrt.Method{
 	Name:      "spin",
 	Signature: "(int):int",
 	Params:    []string{"rounds"},
-	Index:     8,
+	Index:     9,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1535,7 +1597,7 @@ var methodShopCount = aeonrt.Method{
 	Name:      "count",
 	Signature: "():int",
 	Doc:       "count returns how often it was called.",
-	Index:     9,
+	Index:     10,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1548,7 +1610,7 @@ var methodShopAdd = aeonrt.Method{
 	Name:      "add",
 	Signature: "(int):int",
 	Params:    []string{"n"},
-	Index:     10,
+	Index:     11,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1562,7 +1624,7 @@ var methodShopListen = aeonrt.Method{
 	Signature: "(client shop.Ear)",
 	Params:    []string{"ear"},
 	Doc:       "listen has an ear told what is said.",
-	Index:     11,
+	Index:     12,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1576,7 +1638,7 @@ var methodShopSay = aeonrt.Method{
 	Signature: "(string,int):int",
 	Params:    []string{"text", "times"},
 	Doc:       "say tells all listeners something, and returns the number of the saying.",
-	Index:     12,
+	Index:     13,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1589,7 +1651,7 @@ var methodShopGreet = aeonrt.Method{
 	Name:      "greet",
 	Signature: "(client shop.Ear,client shop.Ear?)",
 	Params:    []string{"ear", "by"},
-	Index:     13,
+	Index:     14,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Read,
 		Below:     aeonrt.None,
@@ -1602,7 +1664,7 @@ var methodShopLook = aeonrt.Method{
 	Name:      "look",
 	Signature: "(client shop.Eye,class shop.Everything{Whole int;Small int8;Large uint64;Real float;Flag bool;Text string;Raw bytes;At time;Took duration;Kind enum shop.Size{SMALL,MEDIUM,LARGE};Items vector<class shop.Item{Name string;Cents int;Size enum shop.Size;Note string?;Tags vector<string>}>;Marks set<int>;ByName map<string,class shop.Item>;Seen map<duration,bool>;Best class shop.Item?;Cart yield actor shop.Cart?;Shop yield actor shop.Shop?}?)",
 	Params:    []string{"e", "first"},
-	Index:     14,
+	Index:     15,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1614,7 +1676,7 @@ var methodShopListeners = aeonrt.Method{
 	Class:     &AeonClassShop,
 	Name:      "listeners",
 	Signature: "():vector<client shop.Ear>",
-	Index:     15,
+	Index:     16,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1629,7 +1691,7 @@ var methodShopLater = aeonrt.Method{
 	Signature: "(int):int",
 	Params:    []string{"n"},
 	Doc:       "later counts in two steps.",
-	Index:     16,
+	Index:     17,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1644,7 +1706,7 @@ var methodShopAudit = aeonrt.Method{
 	Params:    []string{"more"},
 	Doc:       "audit is for the program alone: no door shows it.",
 	Internal:  true,
-	Index:     17,
+	Index:     18,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1659,7 +1721,7 @@ var methodShopBook = aeonrt.Method{
 	Signature: "(class shop.Entry{Sum int;Of enum shop.Hand{LEFT,RIGHT};Lines vector<class shop.Line{Written string}>}):class shop.Entry?",
 	Params:    []string{"e"},
 	Internal:  true,
-	Index:     18,
+	Index:     19,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1670,7 +1732,7 @@ var methodShopBook = aeonrt.Method{
 var methodShopNew = aeonrt.Method{
 	Class: &AeonClassShop,
 	Name:  "Shop",
-	Index: 19,
+	Index: 20,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1949,7 +2011,7 @@ func init() {
 		self.(*Eye).saw(cl, x.e.Share())
 	}
 	AeonClassShop.New = func() aeonrt.Object { return new(Shop) }
-	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopListen, &methodShopSay, &methodShopGreet, &methodShopLook, &methodShopListeners, &methodShopLater, &methodShopAudit, &methodShopBook}
+	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopWritten, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopListen, &methodShopSay, &methodShopGreet, &methodShopLook, &methodShopListeners, &methodShopLater, &methodShopAudit, &methodShopBook}
 	AeonClassShop.Ctor = &methodShopNew
 	AeonClassShop.Construct = &methodShopNew
 	methodShopPut.NewArgs = func() aeonrt.Args { return new(shopPutArgs) }
@@ -1992,6 +2054,11 @@ func init() {
 	methodShopShow.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*shopShowArgs)
 		x.ret = self.(*Shop).show(cx)
+	}
+	methodShopWritten.NewArgs = func() aeonrt.Args { return new(shopWrittenArgs) }
+	methodShopWritten.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*shopWrittenArgs)
+		x.ret = self.(*Shop).written(cx, x.e.Share())
 	}
 	methodShopDivide.NewArgs = func() aeonrt.Args { return new(shopDivideArgs) }
 	methodShopDivide.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

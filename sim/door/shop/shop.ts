@@ -47,6 +47,7 @@ export interface Shop {
 	total(options?: CallOptions): Promise<bigint>;
 	keep(args: { e: Everything }, options?: CallOptions): Promise<Everything>;
 	show(options?: CallOptions): Promise<Everything | null>;
+	written(args: { e: Everything }, options?: CallOptions): Promise<string>;
 	divide(args: { a: bigint; b: bigint }, options?: CallOptions): Promise<bigint>;
 	spin(args: { rounds: bigint }, options?: CallOptions): Promise<bigint>;
 	/** count returns how often it was called. */
@@ -552,6 +553,7 @@ const actors: Record<string, ActorTable> = {
 			["total", { params: none, result: big, readOnly: true }],
 			["keep", { params: object<object>([["e", lazy(() => EverythingCodec)]]), result: lazy(() => EverythingCodec), readOnly: false }],
 			["show", { params: none, result: orNull(lazy(() => EverythingCodec)), readOnly: true }],
+			["written", { params: object<object>([["e", lazy(() => EverythingCodec)]]), result: text, readOnly: true }],
 			["divide", { params: object<object>([["a", big], ["b", big]]), result: big, readOnly: true }],
 			["spin", { params: object<object>([["rounds", big]]), result: big, readOnly: true }],
 			["count", { params: none, result: big, readOnly: false }],

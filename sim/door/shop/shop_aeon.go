@@ -214,6 +214,10 @@ func (self *Shop) show(cx *aeonrt.Cx) aeonrt.Opt[Everything] {
 	return self.kept.Share()
 }
 
+func (self *Shop) written(cx *aeonrt.Cx, e Everything) string {
+	return aeonrt.Labelled(cx, e, AeonPutEverything).Str()
+}
+
 func (self *Shop) divide(cx *aeonrt.Cx, a int64, b int64) int64 {
 	return aeonrt.Div(a, b)
 }

@@ -1,4 +1,4 @@
-package order
+package latch
 
 import (
 	"math/bits"
@@ -14,7 +14,7 @@ import (
 // its cache line. After BRAVO (Dice and Kogan, USENIX ATC 2019), which has one table of visible readers for all
 // locks, too.
 type visibleReader struct {
-	at atomic.Pointer[latch]
+	at atomic.Pointer[Latch]
 	_  [56]byte
 }
 
@@ -25,46 +25,46 @@ var visibleReaders = make([]visibleReader, 1<<bits.Len(uint(8*runtime.NumCPU()-1
 // word. Calling the readers in again costs about as much as some tens of such joins.
 const spreadOdds = 64
 
-// placeOf returns the place of a as a reader of l. Events that run beside each other mostly have different places, as each
+// placeOf returns the place of a reader of l. Events that run beside each other mostly have different places, as each
 // processor has events in a pool of its own.
-func (a *Attempt) placeOf(l *latch) *visibleReader {
-	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(a.serial)
+func (l *Latch) placeOf(serial uint32) *visibleReader {
+	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(serial)
 	return &visibleReaders[place&uintptr(len(visibleReaders)-1)]
 }
 
 // join makes the caller, which has seen that l is spread, a reader of l, or reports false.
-func (s *visibleReader) join(l *latch) bool {
+func (s *visibleReader) join(l *Latch) bool {
 	if s.at.Load() != nil || !s.at.CompareAndSwap(nil, l) {
 		return false
 	}
 	// Either this sees that the readers are called in, or the caller that calls them in sees the reader.
-	return l.load().Spreads() || !s.leave(l)
+	return l.Load().Spreads() || !s.leave(l)
 }
 
 // leave takes a reader of l out of the place, and reports false if there is none: then it is counted in the word.
-func (s *visibleReader) leave(l *latch) bool { return s.at.CompareAndSwap(l, nil) }
+func (s *visibleReader) leave(l *Latch) bool { return s.at.CompareAndSwap(l, nil) }
 
 // dispute is called by a reader that other readers have kept from joining l. Now and then it spreads the word.
-func (l *latch) dispute(w lock.Word) {
+func (l *Latch) dispute(w lock.Word) {
 	if rand.Uint32N(spreadOdds) == 0 {
 		l.spread(w)
 	}
 }
 
+// Spread spreads the word, as happens when readers have been in each other's way.
+func (l *Latch) Spread() { l.spread(l.Load()) }
+
 // spread spreads the word of l, which is w, if it can be.
-func (l *latch) spread(w lock.Word) {
+func (l *Latch) spread(w lock.Word) {
 	if next, ok := w.Spread(); ok {
-		l.swap(w, next)
+		l.Swap(w, next)
 	}
 }
 
-// SpreadReaders spreads the word of h, as happens when its readers have been in each other's way.
-func (h *Handle) SpreadReaders() { h.latch.spread(h.latch.load()) }
-
 // recall calls in the readers of l, whose word was w and spread, and takes the latch. It reports false if
 // the word has changed.
-func (l *latch) recall(w lock.Word) bool {
-	if !l.swap(w, w.Recall()) {
+func (l *Latch) recall(w lock.Word) bool {
+	if !l.Swap(w, w.Recall()) {
 		return false
 	}
 	n := 0

@@ -1,4 +1,4 @@
-package order
+package latch
 
 import (
 	"runtime"
@@ -12,7 +12,7 @@ import (
 func TestAwakeWithAMutex(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var mu sync.Mutex
-		var l latch
+		var l Latch
 		l.Lock()
 		locked := make(chan struct{})
 		go func() {
@@ -23,7 +23,7 @@ func TestAwakeWithAMutex(t *testing.T) {
 			l.Unlock()
 		}()
 		<-locked
-		for range 100 * latchYields {
+		for range 100 * YieldsMax {
 			runtime.Gosched()
 		}
 		l.Unlock()

@@ -1,4 +1,4 @@
-package order
+package latch
 
 import (
 	"math/rand/v2"
@@ -11,13 +11,13 @@ import (
 )
 
 // spreading spreads words again and again until stop is called, as readers that contend do.
-func spreading(latches []*latch) (stop func()) {
+func spreading(latches []*Latch) (stop func()) {
 	var over atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := 0; !over.Load(); i++ {
 			l := latches[i%len(latches)]
-			l.spread(l.load())
+			l.Spread()
 			runtime.Gosched()
 		}
 	})
@@ -32,7 +32,7 @@ func spreading(latches []*latch) (stop func()) {
 func TestVisibleReaders(t *testing.T) {
 	const goroutines, rounds = 8, 20_000
 	const visibleMin = goroutines * rounds / 20 // however long it takes on a machine that is busy
-	latches := []*latch{new(latch), new(latch), new(latch)}
+	latches := []*Latch{new(Latch), new(Latch), new(Latch)}
 	var readers, writers [3]atomic.Int32
 	var visible atomic.Int64
 	var wg sync.WaitGroup
@@ -40,7 +40,7 @@ func TestVisibleReaders(t *testing.T) {
 	for g := range goroutines {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(g), 1))
-			a := &Attempt{serial: uint32(g)}
+			serial := uint32(g)
 			for n := 0; n < rounds || n < 50*rounds && visible.Load() < visibleMin; n++ {
 				i := rng.IntN(len(latches))
 				l, mode := latches[i], lock.Read
@@ -49,14 +49,14 @@ func TestVisibleReaders(t *testing.T) {
 					mode = lock.Write
 				case 1:
 					l.Lock()
-					joined := l.joinLatched(lock.Read)
+					joined := l.JoinLatched(lock.Read)
 					l.Unlock()
 					if joined {
-						l.leave(lock.Read, a)
+						l.Leave(lock.Read, serial)
 					}
 					continue
 				}
-				if !l.join(mode, a, 100) {
+				if !l.Join(mode, serial, 100) {
 					runtime.Gosched()
 					continue
 				}
@@ -67,7 +67,7 @@ func TestVisibleReaders(t *testing.T) {
 					writers[i].Add(-1)
 				} else {
 					readers[i].Add(1)
-					if a.placeOf(l).at.Load() == l {
+					if l.placeOf(serial).at.Load() == l {
 						visible.Add(1)
 					}
 					if rng.IntN(10) == 0 {
@@ -78,15 +78,15 @@ func TestVisibleReaders(t *testing.T) {
 					}
 					readers[i].Add(-1)
 				}
-				l.leave(mode, a)
+				l.Leave(mode, serial)
 			}
 		})
 	}
 	wg.Wait()
 	stop()
 	for _, l := range latches {
-		if !l.join(lock.Write, nil, 0) {
-			t.Errorf("a holder is left in word %b", l.load())
+		if !l.Join(lock.Write, 0, 0) {
+			t.Errorf("a holder is left in word %b", l.Load())
 		}
 	}
 	if visible.Load() < visibleMin {
