@@ -383,7 +383,7 @@ func TestDescription(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.body), &doc); err != nil || doc.OpenAPI != "3.1.0" {
 		t.Fatalf("%q: %v", doc.OpenAPI, err)
 	}
-	if n := len(doc.Paths); n != 23 {
+	if n := len(doc.Paths); n != 24 {
 		t.Errorf("%d paths", n)
 	}
 	if text := doc.Paths["/v1/Shop/{key}/put"]["post"].Description; text != "put offers an item, and replaces one of its name." {
