@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,18 @@ func TestTextsOfActorsOfOtherStores(t *testing.T) {
 	}
 	if text, err := written(t, s, shops, unknown, t.Context()); err != nil || !strings.Contains(text, want) {
 		t.Errorf("when the store is there again: %q, %v", text, err)
+	}
+	// The shop that is away has been named, and is not constructed. What another store knows by its id has its name in a row, so a store that does not
+	// know the label yet gets the one that never changes.
+	from := c.System(2)
+	far := []shop.ShopRef{{}, shops[1]}
+	for i := 0; far[0].IsNull(); i++ {
+		if ref := aeonrt.Named(from.Client(), &shop.AeonClassShop, fmt.Sprint("far ", i)); from.Across().IsHere(ref.ID()) {
+			far[0].Ref = ref
+		}
+	}
+	if text, err := written(t, from, far, known, t.Context()); err != nil || !strings.Contains(text, want) {
+		t.Errorf("the label of what is not constructed: %q, %v", text, err)
 	}
 	c.Settle()
 	if err := c.Close(); err != nil {
