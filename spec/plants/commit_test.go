@@ -60,7 +60,7 @@ var ofCommit = []plant{
 	bug("locks that are granted again count as those that were lost", "runtime/commit/participant.go",
 		"\tt.stage = dead\n",
 		"\tdelete(p.tasks, name)\n",
-		commits+" -worlds 40000"),
+		commits+" -worlds 400000"), // one world in 60 000 shows it
 	bug("an early vote counts though the attempt has taken more", "runtime/commit/home.go",
 		"\t\t\tt.parts[i].voted = false\n",
 		"\t\t\t_ = i\n",
