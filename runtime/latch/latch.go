@@ -18,7 +18,7 @@ import (
 type Latch struct{ word atomic.Uint32 }
 
 const (
-	spins     = 40 // looks at the latch between yields
+	looks     = 40 // at the latch between yields
 	YieldsMax = 64 // yields before sleeping: the holder has lost its processor
 	napTime   = 20 * time.Microsecond
 )
@@ -60,7 +60,7 @@ func (l *Latch) lockSlow(yields int) {
 
 // TryLock is Lock, but gives up soon: it may be called with other latches taken.
 func (l *Latch) TryLock() bool {
-	for range spins {
+	for range looks {
 		w := l.Load()
 		if w.Spreads() {
 			if l.recall(w) {

@@ -14,7 +14,6 @@ import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
@@ -43,10 +42,7 @@ func TestQuestionsToAStoreThatIsAway(t *testing.T) {
 	list := ledgerAccounts(t, c.System(here).Client()).Items()
 	account := list[slices.IndexFunc(list, func(a ledger.AccountRef) bool { return ofMark(a.ID().Birth) == away })].ID()
 	c.Settle()
-	if err := c.Crash(away, func(e store.Engine, why error) store.Engine {
-		e.(*memengine.Engine).Fail(why)
-		return e.(*memengine.Engine).Crash(func(int) int { return 0 })
-	}); err != nil {
+	if err := c.Crash(away, losing(allLost)); err != nil {
 		t.Fatal(err)
 	}
 	within := func(what, code string, call func(ctx context.Context) error) {

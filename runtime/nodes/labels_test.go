@@ -15,8 +15,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/order"
-	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
 
@@ -50,7 +48,7 @@ func TestTextsOfActorsOfOtherStores(t *testing.T) {
 	const want = "Cart: Cart, Shop: Shop("
 	for _, messages := range []int64{4, 0} {
 		before := c.Counts().Messages
-		text, err := written(t, s, shops, known, t.Context())
+		text, err := written(t.Context(), t, s, shops, known)
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%q, %v", text, err)
 		}
@@ -60,18 +58,15 @@ func TestTextsOfActorsOfOtherStores(t *testing.T) {
 		}
 	}
 	before := c.Counts().Messages
-	if err := c.Crash(away, func(e store.Engine, why error) store.Engine {
-		e.(*memengine.Engine).Fail(why)
-		return e.(*memengine.Engine).Crash(func(int) int { return 0 })
-	}); err != nil {
+	if err := c.Crash(away, losing(allLost)); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := written(t, s, shops, known, t.Context()); err != nil || !strings.Contains(text, want) {
+	if text, err := written(t.Context(), t, s, shops, known); err != nil || !strings.Contains(text, want) {
 		t.Errorf("a label that is known: %q, %v", text, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if text, err := written(t, s, shops, unknown, ctx); err == nil || !strings.HasSuffix(err.Error(), "cancelled") {
+	if text, err := written(ctx, t, s, shops, unknown); err == nil || !strings.HasSuffix(err.Error(), "cancelled") {
 		t.Errorf("a label that is not known: %q, %v", text, err)
 	}
 	if err := shops[0].Put(cl, shop.AeonNewItem("tea", 1, 0, aeonrt.Opt[string]{}, aeonrt.Vector[string]{})); err != nil {
@@ -83,7 +78,7 @@ func TestTextsOfActorsOfOtherStores(t *testing.T) {
 	if err := c.Restart(away); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := written(t, s, shops, unknown, t.Context()); err != nil || !strings.Contains(text, want) {
+	if text, err := written(t.Context(), t, s, shops, unknown); err != nil || !strings.Contains(text, want) {
 		t.Errorf("when the store is there again: %q, %v", text, err)
 	}
 	// The shop that is away has been named, and is not constructed. What another store knows by its id has its name in a row, so a store that does not
@@ -95,7 +90,7 @@ func TestTextsOfActorsOfOtherStores(t *testing.T) {
 			far[0].Ref = ref
 		}
 	}
-	if text, err := written(t, from, far, known, t.Context()); err != nil || !strings.Contains(text, want) {
+	if text, err := written(t.Context(), t, from, far, known); err != nil || !strings.Contains(text, want) {
 		t.Errorf("the label of what is not constructed: %q, %v", text, err)
 	}
 	c.Settle()
@@ -105,7 +100,7 @@ func TestTextsOfActorsOfOtherStores(t *testing.T) {
 }
 
 // written has a shop write a value that refers to a cart and another shop.
-func written(t *testing.T, s *exec.System, shops []shop.ShopRef, cart shop.CartRef, ctx context.Context) (string, error) {
+func written(ctx context.Context, t *testing.T, s *exec.System, shops []shop.ShopRef, cart shop.CartRef) (string, error) {
 	t.Helper()
 	class := &shop.AeonClassShop
 	m := class.Methods[slices.IndexFunc(class.Methods, func(m *aeonrt.Method) bool { return m.Name == "written" })]

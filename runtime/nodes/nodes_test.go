@@ -52,6 +52,17 @@ func openProgram(t testing.TB, p *aeonrt.Package, stores int, changes ...func(*n
 	return c
 }
 
+// losing has an engine in memory crash, which keeps as many of its batches that are not synced as keep says.
+func losing(keep func(unsynced int) int) func(store.Engine, error) store.Engine {
+	return func(e store.Engine, why error) store.Engine {
+		e.(*memengine.Engine).Fail(why)
+		return e.(*memengine.Engine).Crash(keep)
+	}
+}
+
+// allLost has losing keep none of them.
+func allLost(int) int { return 0 }
+
 // ledgerAccounts opens accounts of the ledger, in any store.
 func ledgerAccounts(t testing.TB, cl *aeonrt.Client) aeonrt.Vector[ledger.AccountRef] {
 	t.Helper()
@@ -326,10 +337,7 @@ func TestAKeyOutlivesItsTarget(t *testing.T) {
 	}
 	first := closes()
 	c.Settle()
-	err := c.Crash(1, func(e store.Engine, why error) store.Engine {
-		e.(*memengine.Engine).Fail(why)
-		return e.(*memengine.Engine).Crash(func(unsynced int) int { return unsynced })
-	})
+	err := c.Crash(1, losing(func(unsynced int) int { return unsynced }))
 	if err == nil {
 		err = c.Restart(1)
 	}
@@ -376,10 +384,7 @@ func TestACrashElsewhere(t *testing.T) {
 		for before := c.Counts().Committed; c.Counts().Committed < before+10 && ended.Load() < askers; {
 			runtime.Gosched()
 		}
-		err := c.Crash(2, func(e store.Engine, why error) store.Engine {
-			e.(*memengine.Engine).Fail(why)
-			return e.(*memengine.Engine).Crash(func(unsynced int) int { return r.IntN(unsynced + 1) })
-		})
+		err := c.Crash(2, losing(func(unsynced int) int { return r.IntN(unsynced + 1) }))
 		if err == nil {
 			err = c.Restart(2)
 		}

@@ -165,9 +165,8 @@ func (h *Handle) HasLabel() bool { return h.State.Load()&(Elsewhere|Labelled) !=
 
 // SetLabel notes the label of an actor of another store, which never changes.
 func (h *Handle) SetLabel(label string) {
-	e := &h.Host.abroad
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	h.Host.labelling.Lock()
+	defer h.Host.labelling.Unlock()
 	if !h.Is(Labelled) {
 		h.Named = &Naming{Name: label}
 		h.Set(Labelled) // after Named: it is read without the mutex

@@ -26,6 +26,7 @@ type Host struct {
 	grace      *gracePeriods // of a system with a store; else nil
 	abroad     abroad
 	ordering   Above            // nil: the host has the only store
+	labelling  sync.Mutex       // of stubs: see SetLabel
 	hints      *hints           // nil with it
 	watch      *watch.Hub       // nil: withdrawals are not told
 	scheduler  *sched.Scheduler // nil unless the system is scheduled
