@@ -279,12 +279,7 @@ func TestCallbacksThroughKills(t *testing.T) {
 	for i := range 4 {
 		ringers.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 2))
-			for n := 0; ; n++ {
-				select {
-				case <-c.stop:
-					return
-				default:
-				}
+			for n := 0; another(c.stop); n++ {
 				key := fmt.Sprintf("%d-%d", i, n)
 				if r.IntN(4) == 0 {
 					c.until(r.IntN(nodes), "/v1/Tower/tower/peal", key, map[string]any{})

@@ -124,12 +124,7 @@ func TestClientsThroughKills(t *testing.T) {
 		// With half a second there are calls that end before another node has taken over.
 		for i, limit := range []time.Duration{time.Minute, time.Minute, 500 * time.Millisecond} {
 			group.Go(func() {
-				for n := 0; ; n++ {
-					select {
-					case <-stop:
-						return
-					default:
-					}
+				for n := 0; another(stop); n++ {
 					actor := fmt.Sprintf("%s-%d-%d", name, i, n)
 					ctx, cancel := context.WithTimeout(context.Background(), limit)
 					err := call(ctx, actor)

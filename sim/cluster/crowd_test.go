@@ -122,17 +122,25 @@ func (c *crowd) untilBy(at int, key string, call func(node, n int) (int64, error
 	}
 }
 
+// thinks is how long a client rests between two requests: without it clients take all of the processors, and what is to come after a fault waits for them.
+const thinks = 4 * time.Millisecond
+
+// another reports, after this time, whether a client sends another request: it has not been stopped.
+func another(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return false
+	case <-time.After(thinks):
+		return true
+	}
+}
+
 // begin starts the clients.
 func (w *world) begin(tag string) *crowd {
 	c := &crowd{w: w, stop: make(chan struct{}), tag: tag}
 	for i := range 6 {
 		c.group.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-c.stop:
-					return
-				default:
-				}
+			for n := 0; another(c.stop); n++ {
 				key := fmt.Sprintf("%s-%d-%d", tag, i, n)
 				if n%5 == 4 {
 					c.until(i, "/v1/Counter/main/relay", key, map[string]int{"k": 1})
@@ -146,12 +154,7 @@ func (w *world) begin(tag string) *crowd {
 	}
 	for i := range nodes {
 		c.group.Go(func() {
-			for {
-				select {
-				case <-c.stop:
-					return
-				default:
-				}
+			for another(c.stop) {
 				before := c.added.Load() + c.relayed.Load()
 				if got := c.until(i, "/v1/Counter/main/get", "", nil); got < before {
 					c.fail("a reader has seen %d when %d were answered", got, before)

@@ -112,12 +112,7 @@ func TestSnapshotsOfSeveralStores(t *testing.T) {
 	for i := range 4 {
 		c.group.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 7))
-			for n := 0; ; n++ {
-				select {
-				case <-c.stop:
-					return
-				default:
-				}
+			for n := 0; another(c.stop); n++ {
 				args := map[string]any{"from": purse(r.IntN(purses)), "to": purse(r.IntN(purses)), "k": 1 + r.Int64N(20)}
 				c.until(r.IntN(nodes), "/v1/Till/till/"+[]string{"give", "pass"}[n%2], fmt.Sprintf("%d-%d", i, n), args)
 				c.added.Add(1)
@@ -127,10 +122,8 @@ func TestSnapshotsOfSeveralStores(t *testing.T) {
 	c.group.Go(func() {
 		for n := 0; ; n++ {
 			for i := range marks {
-				select {
-				case <-c.stop:
+				if !another(c.stop) {
 					return
-				default:
 				}
 				c.until(n, mark(i)+"fill", fmt.Sprintf("mark %d %d", i, n), map[string]any{"k": 1})
 			}

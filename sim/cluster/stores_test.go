@@ -56,12 +56,7 @@ func TestSeveralStores(t *testing.T) {
 	for i := range 6 {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 1))
-			for n := 0; ; n++ {
-				select {
-				case <-c.stop:
-					return
-				default:
-				}
+			for n := 0; another(c.stop); n++ {
 				k, key, till := 1+r.Int64N(20), fmt.Sprintf("%d-%d", i, n), r.IntN(tills)
 				from, to := purse(r.IntN(purses)), purse(r.IntN(purses))
 				args := map[string]any{"from": from, "to": to, "k": k}
@@ -87,12 +82,7 @@ func TestSeveralStores(t *testing.T) {
 		})
 	}
 	group.Go(func() {
-		for n := 0; ; n++ {
-			select {
-			case <-c.stop:
-				return
-			default:
-			}
+		for n := 0; another(c.stop); n++ {
 			if got := c.until(n, path(n)+"sum", "", nil); got != purses*inPurse {
 				c.fail("an audit finds %d", got)
 			}
