@@ -137,13 +137,18 @@ func (c *crashes) evict(idle <-chan struct{}) (done <-chan struct{}) {
 	s := c.sys
 	return s.durable.Memory.Run(func(stop <-chan struct{}) {
 		for {
+			dropped := s.Unload(1)
+			c.dropped += dropped
+			rest := time.Duration(0)
+			if dropped == 0 {
+				rest = 50 * time.Microsecond // a search that finds nothing would take a processor of its own
+			}
 			select {
 			case <-idle:
 				return
 			case <-stop:
 				return
-			default:
-				c.dropped += s.Unload(1)
+			case <-time.After(rest):
 			}
 		}
 	})

@@ -90,7 +90,7 @@ var imageRuns = []workload{
 // answer once or not at all. Sub-events, steps of chains and timers come once and in order. No money is lost. Each image goes on
 // for a while, and ends as the model does.
 func TestCrashImages(t *testing.T) {
-	recovered, events, letters := 0, 0, 0
+	recovered, events, letters, dropped := 0, 0, 0, 0
 	for seed := *crashSeed; recovered < lessIfShort(*crashImages); seed++ {
 		w := imageRuns[seed%uint64(len(imageRuns))]
 		w.seed = seed
@@ -99,10 +99,13 @@ func TestCrashImages(t *testing.T) {
 		if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits)) }); err != nil {
 			t.Fatalf("after %d images, seed %d: %v", recovered, seed, err)
 		}
-		recovered, events, letters = recovered+c.images, events+c.model.replays, letters+c.buriedN
+		recovered, events, letters, dropped = recovered+c.images, events+c.model.replays, letters+c.buriedN, dropped+c.dropped
 	}
 	if letters == 0 {
 		t.Error("no dead letter was found in any image")
 	}
-	t.Logf("%d crash images recovered, from seed %d on; %d events replayed, %d dead letters", recovered, *crashSeed, events, letters)
+	if dropped == 0 {
+		t.Error("no state was dropped before a crash")
+	}
+	t.Logf("%d crash images recovered, from seed %d on; %d events replayed, %d dead letters, %d states dropped", recovered, *crashSeed, events, letters, dropped)
 }
