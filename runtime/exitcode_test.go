@@ -48,8 +48,8 @@ func TestEnd(t *testing.T) {
 		if how.end != nil {
 			ended := make(chan struct{})
 			go func() {
-				defer close(ended)
 				how.end()
+				close(ended) // not deferred: a panic would let Main end the process before Go does
 			}()
 			<-ended
 		}
