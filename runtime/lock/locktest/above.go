@@ -54,12 +54,15 @@ type part struct {
 	ended         bool
 	early         bool // it has voted with an answer, and is not asked for more
 	row           bool // it is prepared
+	refused       bool // by a queue, after it had voted: it lacks what is in lacksR and lacksW
 	reads, writes scene.Mask
 	entries       scene.Mask // entered at, or grown
 	fastR, fastW  scene.Mask // held on the fast path
 	rows          scene.Mask // row: has these writes
 	done          scene.Mask // it has written these, and committed at its home
 	calls         scene.Mask // that are under way though the attempt was withdrawn
+
+	lacksR, lacksW scene.Mask
 }
 
 // try is what the home knows of the order of an attempt.

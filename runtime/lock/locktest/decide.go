@@ -299,17 +299,35 @@ func (w *world) took(e scene.Event) {
 	t.early = 0
 }
 
-// refused drops a part that a queue has refused as it does not cover y.
+// refused drops a part that a queue has refused as it does not cover y. One that has voted stays, and keeps what it has: it is dropped if code of it waits again.
 func (w *world) refused(id xid, h uint8, y scene.Node, m lock.Mode) {
 	g := &parcel{reads: scene.Bit(y) &^ 1}
 	if m == lock.Write {
 		g.writes = g.reads
+	}
+	if k := w.partOf(id, h); k != nil && k.early && !viewFaults.unheard {
+		w.touched.write(partKnow(h, id.Event))
+		k.refused, k.lacksR, k.lacksW = true, g.reads, g.writes
 	}
 	out := w.core(h).part.Drop(nameOf(id), nil)
 	if viewFaults.unrefused && len(out) > 0 {
 		out = out[:1]
 	}
 	w.carryOut(h, out, g)
+}
+
+// learnsRefusal has code of e, which waits for y in another store, find that a queue has refused its part there after it had voted. It reports whether that is so.
+func (w *world) learnsRefusal(e scene.Event, y scene.Node) bool {
+	s := w.c.Host[y]
+	w.touched.read(partKnow(s, e))
+	k := w.partOf(w.runs[e].home.ID(), s)
+	if k == nil || !k.refused || w.cutOff(e, y) {
+		return false
+	}
+	w.askMore(e, y)
+	k.refused = false
+	w.carryOut(s, w.core(s).part.Drop(nameOf(k.id), nil), &parcel{reads: k.lacksR, writes: k.lacksW})
+	return true
 }
 
 // serves reports whether code of e can run in a store: its part is there, and can be called.

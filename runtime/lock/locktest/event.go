@@ -222,6 +222,9 @@ func (w *world) advanceEvent(e scene.Event) bool {
 			w.arrive(e, y)
 			return true
 		}
+		if d.Act == lock.Wait && w.c.Stores && w.learnsRefusal(e, y) {
+			return true
+		}
 	}
 	for m := r.started &^ r.done; m != 0; m &= m - 1 {
 		if w.cutOff(e, m.First()) {
@@ -398,8 +401,10 @@ func (w *world) stepMethod(e scene.Event, p *scene.Program, x scene.Node) bool {
 func (w *world) call(e scene.Event, x, y scene.Node, async bool) {
 	r := w.run(e)
 	w.trace("  e%d: %v calls %v", e, x, y)
-	if r.started.Has(y) { // called again: the event holds it, the call runs at once
+	if w.c.Stores && !w.cutOff(e, y) && (!viewFaults.lateCalls || r.started.Has(y)) { // the call is there at once, and waits there for its lock
 		w.askMore(e, y)
+	}
+	if r.started.Has(y) { // called again: the event holds it, the call runs at once
 		w.access(e, y, w.mode(e, y))
 		return
 	}

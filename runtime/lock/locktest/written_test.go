@@ -143,3 +143,39 @@ func TestAVoteIsOvertaken(t *testing.T) {
 		*fault = false
 	}
 }
+
+// moved has e1 move 7 in T, for which e0 waits in store 1, which has voted for e0 before with the answer of 5: the queue of 7 refuses e0.
+func moved() *scene.Config {
+	c := &scene.Config{Name: "a part is refused after its vote", Hosts: 2, Actors: 0xf << scene.NodeActor}
+	for x := scene.NodeActor; x < scene.NodeFresh; x++ {
+		c.Parents[x] = scene.NodeTop
+	}
+	c.Host[4], c.Host[5], c.Host[7] = 1, 1, 1
+	var reader, mover scene.Program
+	reader.Target, mover.Move, mover.Below = 6, 7, 4
+	reader.Ops[6] = []scene.Op{{Kind: scene.OpCallArg, To: 5}, {Kind: scene.OpCallArg, To: 7}}
+	c.Events = []scene.Program{reader, mover}
+	c.Home[1], c.Stores, c.Early = 1, true, true
+	c.Known[0], c.ByTop[0], c.Votes[0] = scene.Bit(5)|scene.Bit(6)|scene.Bit(7), true, 1<<1
+	return c
+}
+
+// A vote that goes with an answer does not keep a store from dropping the part later: the next call takes it back. If the queue refuses the part before that call comes, its
+// code finds so where it waits.
+func TestAPartIsRefusedAfterItsVote(t *testing.T) {
+	defer func() { viewFaults.lateCalls, viewFaults.unheard = false, false }()
+	for _, late := range []bool{false, true} {
+		if viewFaults.lateCalls = late; late {
+			viewFaults.unheard = true
+			i, f := schedule(moved())
+			if f == nil {
+				t.Fatal("not found")
+			}
+			t.Logf("schedule %d: %s", i, f.what)
+			viewFaults.unheard = false
+		}
+		if _, f := schedule(moved()); f != nil {
+			t.Errorf("%v%s", f.c, f.replay())
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (c *Config) Smaller() (l []*Config) {
 		}
 	}
 	for x := NodeTop; x < NodeFresh; x++ {
-		try(func(d *Config) bool { ok := d.Host[x] != 0; d.Host[x] = 0; return ok })
+		try(func(d *Config) bool { ok := d.Host[x] != 0; d.Host[x] = 0; return ok && d.treesAreOfStores() })
 		for y := NodeActor; y < NodeFresh; y++ {
 			try(func(d *Config) bool {
 				ok := d.Edges[x].Has(y)
@@ -78,5 +78,12 @@ func (c *Config) dropEvent(e int) {
 	}
 	copy(c.Lazy[e:], c.Lazy[e+1:])
 	copy(c.Home[e:], c.Home[e+1:])
+	copy(c.Known[e:], c.Known[e+1:])
+	copy(c.Trees[e:], c.Trees[e+1:])
+	copy(c.Hinted[e:], c.Hinted[e+1:])
+	copy(c.ByTop[e:], c.ByTop[e+1:])
+	copy(c.Votes[e:], c.Votes[e+1:])
+	copy(c.Fast[e:], c.Fast[e+1:])
+	copy(c.Aborts[e:], c.Aborts[e+1:])
 	copy(c.Host[int(NodeFresh)+e:], c.Host[int(NodeFresh)+e+1:])
 }

@@ -27,6 +27,19 @@ type far struct {
 // Faulty reports whether stores crash, or sessions end.
 func (c *Config) Faulty() bool { return c.Crashes|c.Cuts != 0 }
 
+// treesAreOfStores reports whether T has no edge between actors of two stores, and gets none, as it has to be if there are several.
+func (c *Config) treesAreOfStores() bool {
+	of := func(x, u Node) bool { return !c.Stores || VirtualNodes.Has(u) || c.Host[x] == c.Host[u] }
+	ok := true
+	c.Actors.Each(func(x Node) { ok = ok && of(x, c.Parents[x]) })
+	for i := range c.Events {
+		if p := &c.Events[i]; p.Move != 0 {
+			ok = ok && of(p.Move, p.Below)
+		}
+	}
+	return ok
+}
+
 // In returns the actors of a store.
 func (c *Config) In(store uint8) (m Mask) {
 	c.Actors.Each(func(x Node) {
