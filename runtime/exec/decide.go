@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -208,7 +209,7 @@ func (ev *Event) abortDurable(err error) {
 }
 
 // takeCredit waits for a part of the store's budget, for an event of a client. An event that is cancelled meanwhile
-// goes on without it, and ends at its entry.
+// goes on without it, and ends at its entry. If the store has failed the event has not begun, and its caller learns that it has not happened.
 func (ev *Event) takeCredit() error {
 	if ev.client == ev.sys.inner {
 		return nil
@@ -217,7 +218,7 @@ func (ev *Event) takeCredit() error {
 	case err == nil:
 		ev.credit = true
 	case !errors.Is(err, context.Canceled):
-		return &event.UnknownError{Event: ev.ID, Cause: err}
+		return fmt.Errorf("%w, and performs no event: its store has failed: %w", event.ErrClosed, err)
 	}
 	return nil
 }

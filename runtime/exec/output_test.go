@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aeon-lang/aeon/replica/replicatest"
@@ -134,7 +135,7 @@ func waitFor(group *sync.WaitGroup) <-chan struct{} {
 }
 
 // When the store fails all waiters are told that the outcome is unknown, nothing leaves
-// any more, and the hook that ends the process is called once.
+// any more, and the hook that ends the process is called once. Events that have not begun by then are told that they have not happened.
 func TestFailedStoreLeavesOutcomesUnknown(t *testing.T) {
 	e := replicatest.New()
 	fatal := make(chan error, 8)
@@ -146,16 +147,32 @@ func TestFailedStoreLeavesOutcomesUnknown(t *testing.T) {
 	full := errors.New("no space left")
 	e.Fail(full)
 	var group sync.WaitGroup
+	var lost atomic.Int64
 	for i := range 16 {
 		group.Go(func() {
 			_, err := list[i%4].Deposit(s.Client(), 1)
 			var unknown *event.UnknownError
-			if !errors.As(err, &unknown) || !errors.Is(err, full) || !strings.Contains(unknown.AbortMessage(), "unknown") {
+			switch {
+			case !errors.Is(err, full):
+				t.Errorf("a deposit gave %v", err)
+			case errors.As(err, &unknown) && strings.Contains(unknown.AbortMessage(), "unknown"):
+				lost.Add(1)
+			case !errors.Is(err, event.ErrClosed):
 				t.Errorf("a deposit gave %v", err)
 			}
 		})
 	}
 	group.Wait()
+	if lost.Load() == 0 {
+		t.Error("no deposit had begun when the store failed")
+	}
+	begun, _ := st.Positions()
+	if _, err := list[0].Deposit(s.Client(), 1); !errors.Is(err, event.ErrClosed) || !errors.Is(err, full) || errors.As(err, new(*event.UnknownError)) {
+		t.Errorf("after the failure a deposit gave %v", err)
+	}
+	if now, _ := st.Positions(); now != begun {
+		t.Errorf("it has appended %d batches", now-begun)
+	}
 	if _, err := s.BeginSession("x"); err == nil {
 		t.Error("a session began on a store that has failed")
 	}
