@@ -77,7 +77,7 @@ func (s *Store) awaited(t *Try) (list []event.StoreID, why string) {
 		return []event.StoreID{0}, "its place in the order of all stores"
 	}
 	for _, p := range t.order.Parts {
-		if !t.taken[p.Store] {
+		if !t.hasTaken(p.Store) {
 			list = append(list, p.Store)
 		}
 	}

@@ -1,6 +1,8 @@
 package across
 
 import (
+	"slices"
+
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -38,15 +40,17 @@ type Part struct {
 	token   uint32
 
 	// Guarded by the mutex of the Store.
-	claim   order.Wanted      // that a queue has found not to be covered
-	threads map[uint64]*visit // whose calls run here
-	begun   uint64            // so many calls
-	votes   bool              // it is about to vote with an answer
-	early   []*Message        // calls that have come since then
-	over    bool              // dropped
-	ending  bool              // it has committed, or has only read and voted
+	claim   order.Wanted // that a queue has found not to be covered
+	threads []*visit     // whose calls run here
+	begun   uint64       // so many calls
+	votes   bool         // it is about to vote with an answer
+	early   []*Message   // calls that have come since then
+	over    bool         // dropped
+	ending  bool         // it has committed, or has only read and voted
 	jobs    []func()
 	busy    bool // a worker does the jobs
+
+	firstThread [1]*visit // what most parts have of threads
 }
 
 // Name names the attempt.
@@ -57,7 +61,8 @@ func (p *Part) Home() event.StoreID { return p.home }
 
 // begin begins the part of an attempt, whose turn it is, or which is unordered. Caller holds mu.
 func (s *Store) begin(m *Message) {
-	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain, threads: make(map[uint64]*visit)}
+	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain}
+	p.threads = p.firstThread[:0]
 	p.proxy, p.attempt = s.cfg.Local.NewPart(p, m.Method)
 	s.parts[m.Name] = p
 	s.counts.Parts++
@@ -112,7 +117,8 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 	if p.over {
 		return
 	}
-	if v := p.threads[m.Number]; v != nil {
+	if i := slices.IndexFunc(p.threads, func(v *visit) bool { return v.number == m.Number }); i >= 0 {
+		v := p.threads[i]
 		p.attempt.Notify(p.token, func() { v.inbox = append(v.inbox, delivery{from, m}) })
 		return
 	}
@@ -121,7 +127,7 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 		return
 	}
 	v := &visit{p: p, number: m.Number}
-	p.threads[m.Number] = v
+	p.threads = append(p.threads, v)
 	p.begun++
 	p.s.participant.Reopen(p.name)
 	p.s.counts.Calls++
@@ -146,7 +152,7 @@ func (p *Part) run(v *visit, c *Call) {
 			s.counts.Early++
 		}
 	}
-	delete(p.threads, v.number)
+	p.threads = slices.DeleteFunc(p.threads, func(o *visit) bool { return o == v })
 	if p.over {
 		if len(p.threads) == 0 {
 			p.do(p.undo)

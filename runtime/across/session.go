@@ -60,7 +60,9 @@ func (s *Store) lost(store event.StoreID) {
 	s.carryOut(s.participant.Lost(store, nil))
 	if store == 0 { // it numbers from 1 on in the next session, and what it has sent is lost
 		s.turns.Restart()
-		s.missed(func(t *Try) bool { return !t.turned || len(t.taken) < len(t.order.Parts) })
+		s.missed(func(t *Try) bool {
+			return !t.turned || slices.ContainsFunc(t.order.Parts, func(p order.Part) bool { return !t.hasTaken(p.Store) })
+		})
 	}
 	if s.cfg.Store == 0 {
 		delete(s.given, store)

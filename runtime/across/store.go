@@ -143,7 +143,8 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error 
 
 // newTry makes an attempt.
 func (s *Store) newTry(a *order.Attempt, token uint32, parts []order.Part) *Try {
-	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token, taken: make(map[event.StoreID]bool), calls: make(map[event.StoreID]*storeCalls)}
+	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token}
+	t.there, t.threads = t.firstThere[:0], t.firstThread[:0]
 	t.order = &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
 	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
 	return t
@@ -217,7 +218,7 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		s.taken(from, m.Name)
 		s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil)) // it may have been withdrawn, and the part not have heard of that
 	case Missed:
-		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.taken[m.Home] })
+		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.hasTaken(m.Home) })
 	case Called, Returned:
 		t, p := s.tries[m.Name], s.parts[m.Name]
 		if t != nil {
@@ -268,8 +269,8 @@ func (s *Store) take(m *Message) {
 
 // taken notes that another store has taken its part of an attempt. Caller holds mu.
 func (s *Store) taken(from event.StoreID, name commit.Name) {
-	if t := s.tries[name]; t != nil && t.has(from) && !t.taken[from] {
-		t.taken[from] = true
+	if t := s.tries[name]; t != nil && t.has(from) && !t.hasTaken(from) {
+		t.begins(from).taken = true
 		if _, further := t.further[from]; further {
 			t.attempt.Notify(t.token, func() { t.further[from] = true })
 		} else {

@@ -1,6 +1,7 @@
 package across
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -38,6 +39,9 @@ type thread struct {
 	awaits atomic.Int64 // where the call is that it waits for: 1 above the number of the store; 0: it waits for none
 	open   []sent       // its calls that are not answered, innermost last
 	told   int          // how much of the Locked of the attempt its messages have told
+
+	firstIn   [1]delivery // what most threads have of these lists
+	firstOpen [2]sent
 }
 
 // sent is a call that a home has sent to a store.
@@ -51,7 +55,12 @@ type sent struct {
 func (t *Try) Thread() Thread {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
-	th := &thread{t: t, number: uint64(len(t.threads))}
+	th := &t.own
+	if len(t.threads) > 0 {
+		th = new(thread)
+	}
+	*th = thread{t: t, number: uint64(len(t.threads))}
+	th.inbox, th.open = th.firstIn[:0], th.firstOpen[:0]
 	t.threads = append(t.threads, th)
 	return th
 }
@@ -97,11 +106,8 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	if !s.home.Touch(t.name, to) {
 		return false
 	}
-	x := t.calls[to]
-	if x == nil {
-		x = &storeCalls{}
-		t.calls[to] = x
-	}
+	x := t.begins(to)
+	x.called = true
 	if !th.isAt(to) {
 		x.sent++
 	}
@@ -137,7 +143,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.open--
-	x := t.calls[c.to]
+	x := t.in(c.to)
 	x.answered, x.wrote = true, x.wrote || r.Wrote
 	if s.tries[t.name] == nil {
 		return c.back
@@ -147,7 +153,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 		th.told++
 	}
 	t.noteTaken()
-	x.last, x.taken = c.method, t.took
+	x.last, x.took = c.method, t.took
 	if r.Votes > 0 && r.Votes == x.sent { // else a call that was sent before has come there after the vote, or will
 		s.home.Answered(t.name, c.to, r.Wrote)
 		if len(t.threads) > 1 && t.attempt.Locked()-th.told != c.others { // another one may have taken that after the vote
@@ -170,7 +176,8 @@ func next(a *order.Attempt, inbox *[]delivery) (d delivery, ok bool) {
 		if len(*inbox) == 0 {
 			return false
 		}
-		d, *inbox = (*inbox)[0], (*inbox)[1:]
+		d = (*inbox)[0]
+		*inbox = slices.Delete(*inbox, 0, 1)
 		return true
 	})
 	return d, ok

@@ -20,16 +20,20 @@ type Try struct {
 	unordered bool
 
 	// Guarded by the mutex of the Store.
-	order  *Message               // that store 0 gets; of an unordered attempt what its parts begin with
-	sent   bool                   // it is under way
-	turned bool                   // the attempt has its place in this store
-	place  uint64                 // among all, then
-	taken  map[event.StoreID]bool // parts
-	calls  map[event.StoreID]*storeCalls
-	took   int // the Locked of the attempt, when that was looked at last
+	order  *Message // that store 0 gets; of an unordered attempt what its parts begin with
+	sent   bool     // it is under way
+	turned bool     // the attempt has its place in this store
+	place  uint64   // among all, then
+	there  []there  // what it has in other stores
+	took   int      // the Locked of the attempt, when that was looked at last
 
 	threads []*thread
 	open    int // so many of their calls are not answered
+
+	// What most attempts have of these lists is part of the Try.
+	firstThere  [2]there
+	firstThread [1]*thread
+	own         thread
 
 	// further are the stores in which the attempt has parts that it was not ordered with at first: whether they were taken. The mutex of the attempt guards
 	// that.
@@ -38,13 +42,43 @@ type Try struct {
 	verdict *Verdict // guarded by the mutex of the attempt
 }
 
-// storeCalls are those that an attempt has made in one store.
-type storeCalls struct {
+// there is what an attempt has in one other store.
+type there struct {
+	store event.StoreID
+	taken bool // its part
+
+	// The calls that it has made there.
+	called   bool   // any
 	sent     uint64 // without those that were made within others
 	answered bool   // any
 	wrote    bool
 	last     string // the method of the last that was answered
-	taken    int    // the took of the attempt then
+	took     int    // the took of the attempt then
+}
+
+// in returns what the attempt has in a store; nil: nothing yet. It is valid until the next begins. Caller holds the mutex of the Store.
+func (t *Try) in(store event.StoreID) *there {
+	for i := range t.there {
+		if t.there[i].store == store {
+			return &t.there[i]
+		}
+	}
+	return nil
+}
+
+// begins is in for a store in which the attempt is about to have something.
+func (t *Try) begins(store event.StoreID) *there {
+	if x := t.in(store); x != nil {
+		return x
+	}
+	t.there = append(t.there, there{store: store})
+	return &t.there[len(t.there)-1]
+}
+
+// hasTaken reports whether the part of the attempt in a store was taken. Caller holds the mutex of the Store.
+func (t *Try) hasTaken(store event.StoreID) bool {
+	x := t.in(store)
+	return x != nil && x.taken
 }
 
 // A participant votes with the answer of a call that is thought to be the last one of its store, after which the attempt takes no lock anywhere
@@ -66,9 +100,13 @@ func (t *Try) noteTaken() {
 
 // learn notes which answers were the last ones. Caller holds the mutex of the Store.
 func (t *Try) learn() {
-	for _, a := range t.calls {
+	for i := range t.there {
+		a := &t.there[i]
+		if !a.called {
+			continue
+		}
 		k := voteKey{t.order.Method, a.last}
-		if a.taken == t.took {
+		if a.took == t.took {
 			t.s.votes[k] = min(t.s.votes[k]+1, voteMax)
 		} else {
 			t.s.votes[k] = max(t.s.votes[k]-2, -voteMax)
@@ -96,7 +134,7 @@ func (t *Try) has(store event.StoreID) bool {
 func (t *Try) Reach(store event.StoreID) bool {
 	s := t.s
 	s.mu.Lock()
-	if t.taken[store] {
+	if t.hasTaken(store) {
 		s.mu.Unlock()
 		return true
 	}
@@ -105,7 +143,7 @@ func (t *Try) Reach(store event.StoreID) bool {
 		if s.ended || !s.reaches(store) || !s.home.Touch(t.name, store) {
 			return false
 		}
-		t.taken[store] = true
+		t.begins(store).taken = true
 		t.attempt.AddPlace(store)
 		return true
 	}
@@ -185,7 +223,8 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 		return nil
 	}
 	s.carryOut(s.home.End(t.name, here, func(p event.StoreID) bool {
-		return there == All || there == Changes && t.calls[p] != nil && t.calls[p].wrote
+		x := t.in(p)
+		return there == All || there == Changes && x != nil && x.wrote
 	}, s.noEffects()))
 	s.mu.Unlock()
 	if !t.attempt.AwaitNews(func() bool { return t.verdict != nil }) { // though the verdict may have come meanwhile
@@ -219,7 +258,10 @@ func (t *Try) Leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts.Committed++
-	t.attempt.Learn(func(of event.StoreID) bool { return t.calls[of] != nil })
+	t.attempt.Learn(func(of event.StoreID) bool {
+		x := t.in(of)
+		return x != nil && x.called
+	})
 	s.forget(t)
 }
 

@@ -27,6 +27,7 @@ type try struct {
 	phase  phase
 	writes bool // somewhere
 	parts  []part
+	first  [2]part // what most attempts have of parts
 }
 
 // part is what a home knows of one participant of an attempt.
@@ -48,7 +49,11 @@ func (t *try) part(store event.StoreID) *part {
 }
 
 // Begin notes an attempt that is about to ask something of another store, for the first time.
-func (h *Home) Begin(name Name) { h.add(name, &try{}) }
+func (h *Home) Begin(name Name) {
+	t := &try{}
+	t.parts = t.first[:0]
+	h.add(name, t)
+}
 
 func (h *Home) add(name Name, t *try) {
 	if h.tries == nil {
