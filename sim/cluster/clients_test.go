@@ -211,7 +211,7 @@ func TestClientsWithoutAMajority(t *testing.T) {
 	})
 	ask(3*time.Second, "refused")
 	if o.many["unavailable"] != 2 {
-		t.Errorf("calls without a leader: %v", o.many)
+		t.Errorf("calls without a leader: %v, %v", o.many, o.want)
 	}
 	for _, i := range w.without(leader) {
 		w.start(i, "")
