@@ -144,7 +144,7 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error 
 // newTry makes an attempt.
 func (s *Store) newTry(a *order.Attempt, token uint32, parts []order.Part) *Try {
 	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token}
-	t.there, t.threads = t.firstThere[:0], t.firstThread[:0]
+	t.stores, t.threads = t.firstStores[:0], t.firstThread[:0]
 	t.order = &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
 	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
 	return t

@@ -20,18 +20,18 @@ type Try struct {
 	unordered bool
 
 	// Guarded by the mutex of the Store.
-	order  *Message // that store 0 gets; of an unordered attempt what its parts begin with
-	sent   bool     // it is under way
-	turned bool     // the attempt has its place in this store
-	place  uint64   // among all, then
-	there  []there  // what it has in other stores
-	took   int      // the Locked of the attempt, when that was looked at last
+	order  *Message  // that store 0 gets; of an unordered attempt what its parts begin with
+	sent   bool      // it is under way
+	turned bool      // the attempt has its place in this store
+	place  uint64    // among all, then
+	stores []inStore // what it has in other stores
+	took   int       // the Locked of the attempt, when that was looked at last
 
 	threads []*thread
 	open    int // so many of their calls are not answered
 
 	// What most attempts have of these lists is part of the Try.
-	firstThere  [2]there
+	firstStores [2]inStore
 	firstThread [1]*thread
 	own         thread
 
@@ -42,8 +42,8 @@ type Try struct {
 	verdict *Verdict // guarded by the mutex of the attempt
 }
 
-// there is what an attempt has in one other store.
-type there struct {
+// inStore is what an attempt has in one other store.
+type inStore struct {
 	store event.StoreID
 	taken bool // its part
 
@@ -57,22 +57,22 @@ type there struct {
 }
 
 // in returns what the attempt has in a store; nil: nothing yet. It is valid until the next begins. Caller holds the mutex of the Store.
-func (t *Try) in(store event.StoreID) *there {
-	for i := range t.there {
-		if t.there[i].store == store {
-			return &t.there[i]
+func (t *Try) in(store event.StoreID) *inStore {
+	for i := range t.stores {
+		if t.stores[i].store == store {
+			return &t.stores[i]
 		}
 	}
 	return nil
 }
 
-// begins is in for a store in which the attempt is about to have something.
-func (t *Try) begins(store event.StoreID) *there {
+// begins returns the same, of a store in which the attempt is about to have something.
+func (t *Try) begins(store event.StoreID) *inStore {
 	if x := t.in(store); x != nil {
 		return x
 	}
-	t.there = append(t.there, there{store: store})
-	return &t.there[len(t.there)-1]
+	t.stores = append(t.stores, inStore{store: store})
+	return &t.stores[len(t.stores)-1]
 }
 
 // hasTaken reports whether the part of the attempt in a store was taken. Caller holds the mutex of the Store.
@@ -100,8 +100,8 @@ func (t *Try) noteTaken() {
 
 // learn notes which answers were the last ones. Caller holds the mutex of the Store.
 func (t *Try) learn() {
-	for i := range t.there {
-		a := &t.there[i]
+	for i := range t.stores {
+		a := &t.stores[i]
 		if !a.called {
 			continue
 		}
