@@ -24,9 +24,28 @@ const stallReport = time.Second
 // groupCommit is one sync of the engine, for all batches applied before it. A waiter for a position waits for the end
 // of the first group that covers the position, and so is woken once.
 type groupCommit struct {
-	target uint64 // positions up to this one are durable when it is over
-	done   chan struct{}
-	asked  bool // an await waits for it
+	target uint64        // positions up to this one are durable when it is over
+	done   chan struct{} // closed then; nil: no goroutine waits for it, but perhaps the one that runs it
+	asked  bool          // an await waits for it
+	over   bool
+}
+
+// waited returns the channel to wait for. Caller holds the mutex of the groupCommits.
+func (g *groupCommit) waited() <-chan struct{} {
+	if g.done == nil {
+		g.done = make(chan struct{})
+		if g.over {
+			close(g.done)
+		}
+	}
+	return g.done
+}
+
+// end notes that the group is over. Caller holds the mutex of the groupCommits.
+func (g *groupCommit) end() {
+	if g.over = true; g.done != nil {
+		close(g.done)
+	}
 }
 
 // groupCommits are what syncLoop and the waiters share.
@@ -52,10 +71,8 @@ type groupCommits struct {
 	ended   chan struct{} // closed when the loop has ended
 }
 
-func newGroupCommit() *groupCommit { return &groupCommit{done: make(chan struct{})} }
-
 func (r *groupCommits) init(log *slog.Logger) {
-	r.next, r.watch, r.leading = newGroupCommit(), newStallWatch(log), make(chan struct{}, 1)
+	r.next, r.watch, r.leading = &groupCommit{}, newStallWatch(log), make(chan struct{}, 1)
 	r.asked, r.fresh = make(chan struct{}, 1), make(chan struct{}, 1)
 	r.stop, r.ended = make(chan struct{}), make(chan struct{})
 }
@@ -107,17 +124,25 @@ func (s *Store) await(ctx context.Context, p Position) error {
 	if ask {
 		mine.asked = true
 	}
-	r.Unlock()
 	canLeave := ctx.Done() != nil && s.scheduler == nil
-	if ask && (s.scheduler != nil || canLeave || !s.lead()) {
+	if ask && s.scheduler == nil && !canLeave {
+		r.Unlock()
+		if s.lead() {
+			return s.outcome(p) // of its group, or of one that has covered p meanwhile
+		}
+		r.Lock()
+	}
+	done := mine.waited()
+	r.Unlock()
+	if ask {
 		signal(r.asked)
 	}
 	if !canLeave {
-		s.scheduler.Wait(mine.done)
+		s.scheduler.Wait(done)
 		return s.outcome(p)
 	}
 	select {
-	case <-mine.done:
+	case <-done:
 		return s.outcome(p)
 	case <-ctx.Done():
 		return ctx.Err()
@@ -264,7 +289,7 @@ func (s *Store) syncGroup() bool {
 	// The counter is read before the engine syncs: what is counted has been applied.
 	mine.target = s.appended.Load()
 	bytes := s.credit.applied.Load()
-	r.current, r.next = mine, newGroupCommit()
+	r.current, r.next = mine, &groupCommit{}
 	r.Unlock()
 
 	began := time.Now()
@@ -288,7 +313,7 @@ func (s *Store) syncGroup() bool {
 	r.covered.Store(int64(covered))
 	s.credit.giveBack(bytes)
 	r.current = nil
-	close(mine.done)
+	mine.end()
 	return true
 }
 
@@ -301,9 +326,9 @@ func (r *groupCommits) abandon() {
 	}
 	r.over = true
 	if r.current != nil {
-		close(r.current.done)
+		r.current.end()
 	}
-	close(r.next.done)
+	r.next.end()
 }
 
 // endLoop ends syncLoop after a last group.
