@@ -96,6 +96,11 @@ func (o *Outcome) Failed() *AbortError {
 // ErrClosed is the failure of an event on a system that is closing: it has not happened.
 var ErrClosed = errors.New("the system is closed")
 
+// NotBegun returns the ErrClosed of an event that has not begun as the store has failed, for a reason.
+func NotBegun(why error) error {
+	return fmt.Errorf("%w, and performs no event: its store has failed: %w", ErrClosed, why)
+}
+
 // ErrPostponed is the ErrClosed of a chain of tail calls that has begun: what its first steps did stays, and it goes on
 // when the store is opened again. This answer is as reliable as any other.
 var ErrPostponed = fmt.Errorf("%w: the chain has begun, and goes on when the store is opened again", ErrClosed)

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -218,7 +217,7 @@ func (ev *Event) takeCredit() error {
 	case err == nil:
 		ev.credit = true
 	case !errors.Is(err, context.Canceled):
-		return fmt.Errorf("%w, and performs no event: its store has failed: %w", event.ErrClosed, err)
+		return event.NotBegun(err)
 	}
 	return nil
 }

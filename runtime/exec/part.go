@@ -90,13 +90,13 @@ func (x *proxy) write() error {
 		x.over = ev.sys.dying.Add(ev.Deletes)
 	}
 	d.ReserveIDs(&ev.Attempt)
-	w := row.Writer{Store: d.Store, Key: make([]byte, 0, 64), Row: make([]byte, 0, 256)}
-	ev.doubtKey(&w)
+	w := &ev.prep.doubt
+	ev.doubtKey(w)
 	w.Begin()
 	w.Row = x.prepared().Append(w.Row)
 	w.Set()
 	var pos store.Position
-	ev.TraceVote(&w, func() { pos = d.Journal.Append(w.Take()) })
+	ev.TraceVote(w, func() { pos = d.Journal.Append(w.Take()) })
 	ev.maxPos, x.row = max(ev.maxPos, ev.Root.MaxPos, pos), true
 	return x.seen(d.WaitOwn(pos))
 }

@@ -15,15 +15,16 @@ type preparation struct {
 	state.Writer
 	d       *durable
 	encoder codec.Encoder
-	args    []byte    // of what the event issues, one behind the other
-	result  []byte    // of the request that ends with the event
-	timers  []*timer  // that the event has set, in order
-	held    []holding // of a system among several
+	args    []byte     // of what the event issues, one behind the other
+	result  []byte     // of the request that ends with the event
+	timers  []*timer   // that the event has set, in order
+	held    []holding  // of a system among several
+	doubt   row.Writer // of the row of a part
 }
 
 // newPreparation returns one that belongs to no event.
 func newPreparation(d *durable) *preparation {
-	w := &preparation{d: d}
+	w := &preparation{d: d, doubt: row.Writer{Store: d.Store}}
 	w.Of(&d.State)
 	return w
 }
