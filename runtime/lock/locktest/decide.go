@@ -185,6 +185,9 @@ func (w *world) carryOut(h uint8, list []commit.Effect, why *parcel) {
 					m = lock.Write
 				}
 			}
+			if y == 0 && w.c.Faulty() {
+				w.faultEnds(e)
+			}
 			w.withdraw(e, y, m, 0, "another store has lost its part")
 		}
 	}

@@ -87,8 +87,8 @@ func (w *world) withdraw(e scene.Event, y scene.Node, m lock.Mode, up scene.Node
 		w.fail("e%d is withdrawn (%s %v) although nothing changes", e, why, y)
 		return
 	}
-	if r.home.ID().Attempt >= scene.AttemptsMax {
-		w.fail("livelock: e%d has made %d attempts", e, scene.AttemptsMax)
+	if n := r.home.ID().Attempt - uint32(r.since); n >= scene.AttemptsMax {
+		w.fail("livelock: e%d has made %d attempts", e, n)
 		return
 	}
 	var next try
@@ -117,6 +117,12 @@ func (w *world) withdraw(e scene.Event, y scene.Node, m lock.Mode, up scene.Node
 		return
 	}
 	w.enter(e)
+}
+
+// faultEnds notes that a fault ends the present attempt of e: the event may have to learn again what it touches.
+func (w *world) faultEnds(e scene.Event) {
+	r := w.run(e)
+	r.since = uint8(r.home.ID().Attempt)
 }
 
 // forgetAttempt forgets what the present attempt of e has done.

@@ -126,6 +126,7 @@ func (w *world) missed(s uint8, which func(*try) bool) {
 	}
 	for e := range scene.Event(len(w.c.Events)) {
 		if t := &w.above.tries[e]; w.runs[e].status == 1 && w.homeHost(e) == s && t.sent && which(t) {
+			w.faultEnds(e)
 			w.withdraw(e, 0, lock.None, 0, "a part may be lost")
 		}
 	}
@@ -209,6 +210,7 @@ func (w *world) failStore(s uint8) {
 		w.restoreHolds(s)
 	}
 	for _, e := range again {
+		w.faultEnds(e)
 		w.forgetAttempt(e, try{})
 		r := w.run(e)
 		r.home.Withdraw(0, lock.None)

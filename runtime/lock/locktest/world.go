@@ -58,6 +58,7 @@ type course struct {
 	read    scene.Mask                  // and read
 	after   uint8                       // events that had committed when it started
 	arb     uint8                       // arbitrary withdrawals made
+	since   uint8                       // the last attempt that a crash, or the end of a session, has ended
 	early   bool                        // planted: has released before its end
 	// undo log, per node, of the attempt given
 	undoAt    [scene.NodeCount]uint8
@@ -267,11 +268,11 @@ func mix(x uint64) uint64 {
 // attempt, and once the event is gone nothing.
 func (r *run) append(b []byte, gone bool) []byte {
 	u := func(m scene.Mask) { b = append(b, byte(m), byte(m>>8)) }
-	attempt := byte(r.home.ID().Attempt)
+	attempt, since := byte(r.home.ID().Attempt), r.since
 	if gone {
-		attempt = 0
+		attempt, since = 0, 0
 	}
-	b = append(b, r.status, attempt, byte(r.entered), byte(r.high), r.arb, r.after)
+	b = append(b, r.status, attempt, since, byte(r.entered), byte(r.high), r.arb, r.after)
 	if r.early {
 		b = append(b, 1)
 	}
