@@ -53,6 +53,7 @@ type faulty struct {
 	c        *nodes.Cluster
 	tasks    sync.WaitGroup
 	live     int
+	failed   error // why a store has failed that has not crashed
 	log      strings.Builder
 	beat     func() // is called again and again until it is calm; nil: nothing is
 
@@ -153,7 +154,7 @@ func newFaulty(test, dir string, p *aeonrt.Package, seed uint64) *faulty {
 			Clock: f.clock, Stdout: io.Discard, Log: slog.New(slog.DiscardHandler)},
 		Stores: faultStores, Partitions: 2 * faultStores, Spread: true,
 		Open:  func(event.StoreID) (store.Engine, error) { return &slow{Engine: memengine.New(), f: f}, nil },
-		Fatal: func(err error) { f.fail("a store fails: %v", err) },
+		Fatal: func(err error) { f.failed = err }, // perhaps in code of an event, of which a panic would be a failure
 	}
 	f.traces.into(&cfg)
 	c, err := nodes.Open(cfg)
@@ -222,6 +223,9 @@ func (f *faulty) at(id event.StoreID, again bool, do func(s *exec.System) error)
 			continue
 		}
 		err := do(s)
+		if f.failed != nil {
+			f.fail("a store fails: %v", f.failed)
+		}
 		var unknown *event.UnknownError
 		switch {
 		case again && errors.As(err, &unknown), errors.Is(err, event.ErrClosed) && (again || !errors.Is(err, event.ErrPostponed)):
