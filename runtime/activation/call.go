@@ -57,7 +57,7 @@ func (cx *Activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	if h.Layout != 0 && !h.Has(order.MarkUsed) {
 		h.Mark(order.MarkUsed, true)
 	}
-	if st&order.Unloaded != 0 {
+	if st&(order.Unloaded|order.Deleted) == order.Unloaded { // what an event has deleted that an earlier start had prepared was never loaded here
 		cx.load(h)
 	}
 	if cx.Run.Traced != nil {

@@ -720,6 +720,11 @@ func TestTheCollectorChangesNoRun(t *testing.T) {
 	}
 }
 
+// A reader that waits for an actor which a part deletes that an earlier start had prepared finds it deleted, and does not look for its state. The seed has that.
+func TestADeletionThatWasPrepared(t *testing.T) {
+	newFaulty("TestFaults", t.TempDir(), &ledger.AeonPackage, 16554).run()
+}
+
 // Whatever crashes or is cut off, each event over stores happens in all of them or in none, once, and in the end nothing is in doubt.
 func TestFaults(t *testing.T) {
 	// One task runs at a time, so a second processor only makes it dearer to hand over to the next. What is alive is small.
