@@ -57,7 +57,8 @@ func (cx *Activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	if h.Layout != 0 && !h.Has(order.MarkUsed) {
 		h.Mark(order.MarkUsed, true)
 	}
-	if st&(order.Unloaded|order.Deleted) == order.Unloaded { // what an event has deleted that an earlier start had prepared was never loaded here
+	// What an earlier start has prepared deletes actors that this one has not read, and leaves no row of them.
+	if st&(order.Unloaded|order.Deleted) == order.Unloaded {
 		cx.load(h)
 	}
 	if cx.Run.Traced != nil {

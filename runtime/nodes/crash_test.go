@@ -213,6 +213,13 @@ func (f *faulty) vault(s *exec.System, session, n int64) ledger.VaultRef {
 	return ledger.VaultRef{Ref: aeonrt.Named(s.Client(), &ledger.AeonClassVault, fmt.Sprintf("v%d.%d", session, n%faultVaults))}
 }
 
+// stands ends the process if a store has failed that has not crashed.
+func (f *faulty) stands() {
+	if f.failed != nil {
+		f.fail("a store fails: %v", f.failed)
+	}
+}
+
 // at calls do with the system of a store until it has an answer. again: also if it may have happened. It returns the failure, which is
 // unknown or an abort.
 func (f *faulty) at(id event.StoreID, again bool, do func(s *exec.System) error) error {
@@ -223,9 +230,7 @@ func (f *faulty) at(id event.StoreID, again bool, do func(s *exec.System) error)
 			continue
 		}
 		err := do(s)
-		if f.failed != nil {
-			f.fail("a store fails: %v", f.failed)
-		}
+		f.stands()
 		var unknown *event.UnknownError
 		switch {
 		case again && errors.As(err, &unknown), errors.Is(err, event.ErrClosed) && (again || !errors.Is(err, event.ErrPostponed)):
@@ -577,6 +582,7 @@ func (f *faulty) run() {
 	if err := f.c.Close(); err != nil {
 		f.fail("%v", err)
 	}
+	f.stands()
 	f.saw.traced = f.traces.check()
 }
 
@@ -718,11 +724,6 @@ func TestTheCollectorChangesNoRun(t *testing.T) {
 			t.Errorf("seed %d: the run with the collector differs from that without", seed)
 		}
 	}
-}
-
-// A reader that waits for an actor which a part deletes that an earlier start had prepared finds it deleted, and does not look for its state. The seed has that.
-func TestADeletionThatWasPrepared(t *testing.T) {
-	newFaulty("TestFaults", t.TempDir(), &ledger.AeonPackage, 16554).run()
 }
 
 // Whatever crashes or is cut off, each event over stores happens in all of them or in none, once, and in the end nothing is in doubt.

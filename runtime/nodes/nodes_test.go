@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -350,6 +351,60 @@ func TestAKeyOutlivesItsTarget(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A store crashes when it has voted for an event that deletes an actor, and carries that out in its next start, without having read the actor. An event that waits for
+// the actor meanwhile finds it deleted, and does not look for its state.
+func TestADeletionThatWasPrepared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const trip = 10 * time.Millisecond
+		c := openProgram(t, &ledger.AeonPackage, 2, func(cfg *nodes.Config) { cfg.Delay = trip })
+		cl := c.System(0).Client()
+		var account ledger.AccountRef // of store 0, as the home of the event
+		for _, a := range ledgerAccounts(t, cl).Items() {
+			if c.System(0).Across().IsHere(a.ID()) {
+				account = a
+			}
+		}
+		vault := ledger.VaultRef{}
+		for i := 0; vault.ID().IsNull() || c.System(0).Across().IsHere(vault.ID()); i++ { // one of store 1
+			vault = ledger.VaultRef{Ref: aeonrt.Named(cl, &ledger.AeonClassVault, fmt.Sprint("vault", i))}
+		}
+		if _, err := vault.Put(cl, account, 7, 0, 1); err != nil {
+			t.Fatal(err)
+		}
+		c.Settle()
+		closed := make(chan error)
+		go func() {
+			_, err := vault.Close(cl, account, 0, 2)
+			closed <- err
+		}()
+		for undone := 0; undone == 0; _, _, undone = c.System(0).Across().Open() { // it is decided, and store 1 does not know
+			<-time.After(time.Millisecond)
+		}
+		err := c.Crash(1, losing(func(unsynced int) int { return unsynced }))
+		if err == nil {
+			err = c.Restart(1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := c.Counts().Restored; n != 1 {
+			t.Fatalf("%d parts are restored", n)
+		}
+		s := c.System(1)
+		_, err = ledger.VaultRef{Ref: s.Resolve(vault.ID())}.Balance(s.Client())
+		if abort := new(aeonrt.AbortError); !errors.As(err, &abort) || !abort.Fault {
+			t.Errorf("a reader that has waited gets %v", err)
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Clients whose own store stands do not notice that another one crashes and starts again: their events wait, or are made again.
