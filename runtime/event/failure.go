@@ -96,9 +96,9 @@ func (o *Outcome) Failed() *AbortError {
 // ErrClosed is the failure of an event on a system that is closing: it has not happened.
 var ErrClosed = errors.New("the system is closed")
 
-// NotBegun returns the ErrClosed of an event that has not begun as the store has failed, for a reason.
+// NotBegun returns the ErrClosed of an event that has not begun, as the store had failed before; why is the error of the store.
 func NotBegun(why error) error {
-	return fmt.Errorf("%w, and performs no event: its store has failed: %w", ErrClosed, why)
+	return fmt.Errorf("%w, and the event has not begun: %w", ErrClosed, why)
 }
 
 // ErrPostponed is the ErrClosed of a chain of tail calls that has begun: what its first steps did stays, and it goes on
