@@ -35,10 +35,11 @@ var viewFaults struct {
 	stale           bool // a home answers nothing about attempts that are over
 	keepNumbers     bool // store 0 goes on with the numbers of a session that is over
 	unrefused       bool // a part that a queue has refused does not tell its home
-	lateCalls       bool // no bug: a call that waits for its lock comes to its store only when it is refused there
-	unheard         bool // nor does one that had voted, when such a call comes
+	unheard         bool // a part that had voted when it was refused tells nothing when its code waits
 	forgetDoubt     bool // a store that starts anew does not hold what is prepared
 	restoreLate     bool // or only when it has a session
+
+	lateCalls bool // no bug: a call that waits for its lock comes to its store when that has refused it
 }
 
 // hostView is the View of one host.
