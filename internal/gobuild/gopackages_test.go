@@ -3,6 +3,7 @@ package gobuild
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,5 +75,25 @@ func TestGoPackagesAreFound(t *testing.T) {
 		case pkg.Types.Name() != want || pkg.Standard != !strings.HasPrefix(path, "example.com/"):
 			t.Errorf("%s: package %s, standard %v", path, pkg.Types.Name(), pkg.Standard)
 		}
+	}
+}
+
+// Whether Go compiles with C is the user's choice where their own packages are compiled, and without it elsewhere: no program needs a C compiler.
+func TestOnlyPackagesOfTheUserMayHaveC(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "1")
+	golang, cache := toolchain{path: "go"}, &Cache{t.TempDir()}
+	last := func(cmd *exec.Cmd) (value string) {
+		for _, v := range cmd.Env { // the last counts
+			if after, ok := strings.CutPrefix(v, "CGO_ENABLED="); ok {
+				value = after
+			}
+		}
+		return value
+	}
+	if got := last(golang.command(t.Context(), cache, "build")); got != "0" {
+		t.Errorf("a program of Aeon alone is compiled with CGO_ENABLED=%s", got)
+	}
+	if got := last(golang.inWorkspace(t.Context(), cache, layout{places: []*Place{{}}}, "work", "build")); got != "1" {
+		t.Errorf("a program with packages of the user is compiled with CGO_ENABLED=%s, and the user has set 1", got)
 	}
 }
