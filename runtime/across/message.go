@@ -79,6 +79,8 @@ type Call struct {
 	Strict bool
 	// Votes: the callee votes with the answer, as the attempt is thought to take no lock after it, and to ask for nothing more there.
 	Votes bool
+	// Holds: then there is a row, too, if the attempt has only read there (commit, [HOLD]): the event is thought to tell something.
+	Holds bool
 	// Order is where in program order the call stands among those that the addressee gets for the event, nil if they come in that order. It is compared as a
 	// list of numbers.
 	Order []uint64
@@ -114,6 +116,7 @@ type Reply struct {
 	Wrote     bool   // the attempt has changed something in the store that replies
 	Granted   bool   // queues of the store that replies have given the attempt locks since its last reply
 	Votes     uint64 // if not 0 the store votes for the attempt, of which it has begun so many calls; what it has changed there is a durable row
+	Holds     bool   // then there is a row, whatever the attempt has changed
 	Lines     []Line // that the callee has issued, and has not told yet
 	// Grown is what the part has taken beyond what it was ordered with, and has not told yet.
 	Grown []order.Wanted

@@ -14,8 +14,8 @@ type Proxy interface {
 	// Run makes a call in the calling goroutine, while others may do so for other threads.
 	Run(Thread, *Call) *Reply
 	// Vote does what Write or Confirm do, before the answer of the last call that has run is sent, and reports whether the store votes for the attempt. What it
-	// cannot store is a failure of the call. Further calls may run after that.
-	Vote(*Reply) bool
+	// cannot store is a failure of the call. Further calls may run after that. The call says whether there is to be a row in any case; the reply, whether there is.
+	Vote(*Call, *Reply) bool
 	// Write is commit.Write. It returns when the row is durable; false: what the attempt has written cannot be stored, or the store has failed.
 	Write() bool
 	// Confirm is commit.Confirm. It returns when all that the attempt has seen is durable; false: the store has failed.
@@ -143,12 +143,12 @@ func (p *Part) run(v *visit, c *Call) {
 	if c.Votes && r.Failed == nil && !r.Withdrawn && !p.over && len(p.threads) == 1 {
 		p.votes = true
 		s.mu.Unlock()
-		voted := p.proxy.Vote(r)
+		voted := p.proxy.Vote(c, r)
 		s.mu.Lock()
 		p.votes = false
 		if voted && !p.over {
 			r.Votes = p.begun
-			s.participant.Answered(p.name, r.Wrote)
+			s.participant.Answered(p.name, r.Wrote || r.Holds)
 			s.counts.Early++
 		}
 	}

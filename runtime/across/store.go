@@ -68,6 +68,7 @@ type Store struct {
 	deferred    []*Message               // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
 	votes       map[voteKey]int8         // whether calls are to be answered with a vote: see try.go
+	telling     map[string]bool          // methods whose last event over several stores has told something
 	held        map[heldID]*Held         // for events of other stores
 	questions   uint64
 	effects     []commit.Effect // of a list that was carried out: see noEffects
@@ -97,7 +98,7 @@ type Counts struct {
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
 		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), held: make(map[heldID]*Held),
-		votes: make(map[voteKey]int8)}
+		votes: make(map[voteKey]int8), telling: make(map[string]bool)}
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }

@@ -116,6 +116,7 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	}
 	th.open = append(th.open, sent{to: to, back: back, method: c.Method, others: t.attempt.Locked() - th.told})
 	c.Votes = t.votes(c.Method)
+	c.Holds = c.Votes && s.telling[t.order.Method]
 	m := &Message{Kind: Called, Name: t.name, Number: th.number, Call: c}
 	if t.unordered && !x.answered { // of several calls any may be the first to arrive
 		m.Kind, m.Home, m.Method, m.Chain = Visited, t.order.Home, t.order.Method, t.order.Chain
@@ -144,7 +145,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 	defer s.mu.Unlock()
 	t.open--
 	x := t.in(c.to)
-	x.answered, x.wrote = true, x.wrote || r.Wrote
+	x.answered, x.wrote = true, x.wrote || r.Wrote || r.Holds
 	if s.tries[t.name] == nil {
 		return c.back
 	}
@@ -155,7 +156,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 	t.noteTaken()
 	x.last, x.took = c.method, t.took
 	if r.Votes > 0 && r.Votes == x.sent { // else a call that was sent before has come there after the vote, or will
-		s.home.Answered(t.name, c.to, r.Wrote)
+		s.home.Answered(t.name, c.to, r.Wrote || r.Holds)
 		if len(t.threads) > 1 && t.attempt.Locked()-th.told != c.others { // another one may have taken that after the vote
 			s.home.Taken(t.name)
 		}

@@ -51,7 +51,7 @@ type inStore struct {
 	called   bool   // any
 	sent     uint64 // without those that were made within others
 	answered bool   // any
-	wrote    bool
+	wrote    bool   // anything, or a row of what the attempt has read there
 	last     string // the method of the last that was answered
 	took     int    // the took of the attempt then
 }
@@ -106,7 +106,7 @@ func (t *Try) learn() {
 			continue
 		}
 		k := voteKey{t.order.Method, a.last}
-		if a.took == t.took {
+		if a.took == t.took || a.wrote { // a row holds what it votes for
 			t.s.votes[k] = min(t.s.votes[k]+1, voteMax)
 		} else {
 			t.s.votes[k] = max(t.s.votes[k]-2, -voteMax)
@@ -200,7 +200,7 @@ type Wrote uint8
 const (
 	Nothing Wrote = iota // it has aborted
 	Changes              // what it has changed: stores in which it has only read may release their locks with their votes
-	All                  // all stores hold their locks until the decision, as nothing of other events may be seen before that
+	All                  // all stores hold all their locks until the decision, as nothing of other events may be seen before that (commit, [HOLD])
 )
 
 // End is [PREPARE] and waits for the votes; here says whether the event has written in this store. If it returns nil the attempt is to be withdrawn. No thread runs any
@@ -211,6 +211,11 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 	s.mu.Lock()
 	t.noteTaken()
 	t.learn()
+	if there != Nothing {
+		if tells := there == All; s.telling[t.order.Method] != tells { // most methods are never in it
+			s.telling[t.order.Method] = tells
+		}
+	}
 	if t.open > 0 {
 		// Invariant: when an attempt asks for votes no code of it runs in any store.
 		if !t.attempt.Stopped() {

@@ -15,11 +15,12 @@ const (
 	inCallVotes
 	inCallSpan
 	inCallOrder
+	inCallHolds
 )
 
 func (c *Call) put(e *codec.Encoder) {
 	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes) | in(inCallSpan, c.Span != nil) |
-		in(inCallOrder, len(c.Order) > 0)
+		in(inCallOrder, len(c.Order) > 0) | in(inCallHolds, c.Holds)
 	e.Uint(uint64(f))
 	putActor(e, c.Target)
 	e.String(c.Method)
@@ -47,8 +48,8 @@ func (c *Call) put(e *codec.Encoder) {
 }
 
 func getCall(d *codec.Decoder) *Call {
-	f := set(d.Enum(uint64(inCallOrder) << 1))
-	c := &Call{Strict: f&inCallStrict != 0, Votes: f&inCallVotes != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
+	f := set(d.Enum(uint64(inCallHolds) << 1))
+	c := &Call{Strict: f&inCallStrict != 0, Votes: f&inCallVotes != 0, Holds: f&inCallHolds != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
 	if f&inCallLines != 0 {
 		c.Lines = list(d, getLine)
 		given(d, c.Lines != nil, "line")
@@ -105,13 +106,15 @@ const (
 	inReplyGrown
 	inReplyVotes
 	inReplyGranted
+	inReplyHolds
 )
 
 func (r *Reply) has() set {
 	return in(inReplyWrote, r.Wrote) | in(inReplyRun, r.Run != Run{}) | in(inReplyResult, len(r.Result) > 0) | in(inReplyGoes, r.Goes) |
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
 		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
-		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVotes, r.Votes != 0) | in(inReplyGranted, r.Granted)
+		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVotes, r.Votes != 0) | in(inReplyGranted, r.Granted) |
+		in(inReplyHolds, r.Holds)
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -147,8 +150,8 @@ func (r *Reply) put(e *codec.Encoder) {
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyGranted) << 1))
-	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Granted: f&inReplyGranted != 0}
+	f := set(d.Enum(uint64(inReplyHolds) << 1))
+	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Granted: f&inReplyGranted != 0, Holds: f&inReplyHolds != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
 	}

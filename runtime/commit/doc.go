@@ -16,7 +16,10 @@
 //	[VOTE]     a participant votes yes if it has all that it has granted the attempt; what the attempt writes there is then a row that is
 //	           durable; where it has only read, all that it has seen is durable, and the store's node still leads
 //	[EARLY]    a participant may vote with an answer, before the home asks, and holds its locks until the decision. The vote counts if the attempt
-//	           has taken no lock in any store since, and has asked nothing more of the participant: then all is as if the home had asked at that moment
+//	           has asked nothing more of the participant since, and a row holds what it votes for, or the attempt has taken no lock in any store since: then
+//	           all is as if the home had asked at that moment
+//	[HOLD]     a row has all locks of the attempt in its store. There is one where the attempt has only read, too, if nothing may be seen of what follows it before
+//	           it is decided, as it tells something
 //	[DECIDE]   with all votes the home appends the decision, in the batch of its own writes: the commit point. The answer and the decision leave
 //	           when it is durable. If nothing is written anywhere the votes are the decision
 //	[RESOLVE]  what is prepared stays until its home says what was decided. The participant then appends the writes, or that there are none, and

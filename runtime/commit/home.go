@@ -81,7 +81,7 @@ func (h *Home) Touch(name Name, store event.StoreID) bool {
 		t.parts = append(t.parts, part{store: store})
 		return true
 	}
-	p.voted, p.early = false, false
+	p.voted, p.early, p.row = false, false, false
 	return true
 }
 
@@ -99,20 +99,23 @@ func (h *Home) Answered(name Name, from event.StoreID, row bool) bool {
 	return true
 }
 
-// Taken is [EARLY]: the attempt has taken a lock somewhere. What has voted before votes once more.
+// Taken is [EARLY]: the attempt has taken a lock somewhere. What has voted before, and has no row that holds what it votes for, votes once more.
 func (h *Home) Taken(name Name) {
 	if t := h.tries[name]; t != nil {
 		if t.phase != running {
 			assert.Unreachable("commit: %v, which has ended, takes locks", name)
 		}
 		for i := range t.parts {
-			t.parts[i].voted = false
+			if p := &t.parts[i]; !p.row {
+				p.voted = false
+			}
 		}
 	}
 }
 
 // End is [PREPARE]: all branches of the attempt have ended, and it asks for no lock any more. wrote are the participants in which it has changed
-// something, here whether it has in this store. An attempt that has aborted by itself has changed nothing. If it is being withdrawn, End does nothing.
+// something, here whether it has in this store. It has wherever a row is to hold what it has read ([HOLD]), and nowhere if it has
+// aborted by itself. If it is being withdrawn, End does nothing.
 func (h *Home) End(name Name, here bool, wrote func(event.StoreID) bool, out []Effect) []Effect {
 	t := h.tries[name]
 	if t == nil {
@@ -124,8 +127,9 @@ func (h *Home) End(name Name, here bool, wrote func(event.StoreID) bool, out []E
 	t.phase, t.writes = voting, here
 	for i := range t.parts {
 		p := &t.parts[i]
-		p.writes = wrote(p.store) && (!p.early || p.row) // else it holds its locks until the decision anyway
+		p.writes = wrote(p.store)
 		t.writes = t.writes || p.writes
+		p.voted = p.voted && (p.row || !p.writes)
 		if !p.voted {
 			out = send(out, p.store, Message{Kind: Prepare, Name: name, Writes: p.writes})
 		}

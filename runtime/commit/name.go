@@ -32,7 +32,8 @@ type Kind uint8
 
 // The messages. Comments name the fields that are set besides Kind and Name. The kinds are numbered for ever: they are on the wire.
 const (
-	// Prepare: the home asks a participant to vote. Fields: Writes: the attempt commits what it has written there; else that is undone, if there is any.
+	// Prepare: the home asks a participant to vote. Fields: Writes: the attempt commits what it has written there, or what it has read there stays held until
+	// the decision, through crashes; else what it has written is undone, if there is any.
 	Prepare Kind = iota + 1
 	// Vote: a participant votes. Fields: Yes.
 	Vote
@@ -69,7 +70,7 @@ const (
 	Send Act = iota + 1
 
 	// Write is of a participant: append what the attempt has written here, as a row that says what is prepared, with the actors whose locks
-	// it has for writing, and the target's lock if it has that. Then call Participant.Prepared when the row is durable.
+	// it has. Then call Participant.Prepared when the row is durable.
 	Write
 	// Confirm is of a participant where the attempt has only read, and of a home where it has not written: call Prepared, or Home.Decided, when all that
 	// the attempt has seen here is durable, and it is known that this store's node has led since. What it has written here is undone, and its row

@@ -94,7 +94,7 @@ func (p *Participant) Prepare(from event.StoreID, m Message, out []Effect) []Eff
 	if t.stage != working && !(t.stage == prepared && t.early) || t.home != from {
 		assert.Unreachable("commit: %v is prepared twice, or by store %d", m.Name, from)
 	}
-	again := t.stage == prepared
+	again := t.stage == prepared && (t.row || !m.Writes)
 	t.stage = preparing
 	switch {
 	case again:

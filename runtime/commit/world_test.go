@@ -20,10 +20,12 @@ type world struct {
 	wire    []packet
 	epoch   map[[2]event.StoreID]int  // of the session between two stores, the lower one first
 	apart   map[[2]event.StoreID]bool // their session was lost, and not both may know that
+	told    []Name                    // in this order, by attempts that tell something
 	deaf    [2]event.StoreID          // begin a session when nothing else happens, if they are apart
 	trapped bool                      // store 0 crashes when an early vote of it has arrived
 	leaving bool                      // store 0 crashes when an early vote of it has left, which arrives
 	late    func(packet) bool         // arrives when nothing else happens; may be nil
+	lazy    *node                     // its disk takes what it is to keep then; may be nil
 	rows    map[Name]bool             // that are written with answers
 	log     []string
 	bad     string
@@ -52,15 +54,17 @@ type script struct {
 	home     event.StoreID
 	accesses []access
 	aborts   bool
+	tells    bool  // something, if it commits over several stores: in the order of the commits
 	after    []int // events that were answered when it began
 	status   status
 	attempt  uint64
 	next     int // of accesses: those before it were asked for
 	got      int // of these
 	sent     map[event.StoreID]int
-	told     map[int]int        // by access, asked for in another store: the got when it was
-	touched  bool               // another store
-	seen     map[actorID][]Name // what the attempt has read
+	rows     map[event.StoreID]bool // have a row, perhaps
+	told     map[int]int            // by access, asked for in another store: the got when it was
+	touched  bool                   // another store
+	seen     map[actorID][]Name     // what the attempt has read
 	answered map[actorID][]Name
 	by       Name
 }
@@ -107,7 +111,8 @@ type disk struct {
 
 type row struct {
 	home   event.StoreID
-	actors []actorID
+	actors []actorID // that are held for writing
+	reads  []actorID // that are held, and were only read
 }
 
 type claim struct {
@@ -152,7 +157,7 @@ func newWorld(seed uint64, cfg scale) *world {
 		w.open(n)
 	}
 	for i := range cfg.events {
-		s := &script{home: event.StoreID(w.r.IntN(cfg.stores)), aborts: w.r.IntN(6) == 0}
+		s := &script{home: event.StoreID(w.r.IntN(cfg.stores)), aborts: w.r.IntN(6) == 0, tells: w.r.IntN(2) == 0}
 		readOnly := w.r.IntN(2) == 0
 		for a := range actorID(cfg.actors) {
 			if w.r.IntN(2) == 0 {
@@ -200,6 +205,10 @@ func (w *world) open(n *node) {
 		for _, a := range r.actors {
 			n.queues[a] = append(n.queues[a], claim{name: name, write: true, granted: true})
 		}
+		for _, a := range r.reads {
+			w.saw["held at a start, and only read"]++
+			n.queues[a] = append(n.queues[a], claim{name: name, granted: true})
+		}
 	}
 }
 
@@ -240,12 +249,7 @@ func (w *world) do(n *node, out []Effect) {
 		case Send:
 			w.post(packet{from: n.id, to: f.To, message: f.Message})
 		case Write:
-			r := row{home: w.script(f.Name).home}
-			for _, a := range w.script(f.Name).accesses {
-				if a.write && w.homeOf(a.actor) == n.id {
-					r.actors = append(r.actors, a.actor)
-				}
-			}
+			r := w.rowOf(n, w.script(f.Name), f.Name)
 			at := w.append(n, record{kind: "prepare", name: f.Name, row: r})
 			if w.broken == "a vote leaves before its row is durable" {
 				at = 0
@@ -292,6 +296,22 @@ func (w *world) do(n *node, out []Effect) {
 			w.withdrawn(n, f.Name)
 		}
 	}
+}
+
+// rowOf returns what a participant has of an attempt.
+func (w *world) rowOf(n *node, s *script, name Name) row {
+	r := row{home: s.home}
+	for _, a := range s.accesses {
+		granted := func(c claim) bool { return c.name == name && c.granted }
+		switch {
+		case w.homeOf(a.actor) != n.id || !slices.ContainsFunc(n.queues[a.actor], granted):
+		case a.write:
+			r.actors = append(r.actors, a.actor)
+		case w.broken != "what was read is not held":
+			r.reads = append(r.reads, a.actor)
+		}
+	}
+	return r
 }
 
 func (w *world) script(name Name) *script { return w.events[name.Event.Seq-1] }
@@ -351,6 +371,9 @@ func (w *world) sync(n *node) {
 		if len(r.stores) > 0 {
 			d.decisions[r.name] = r.stores
 		}
+		if s := w.script(r.name); r.kind == "decide" && s.tells && s.touched && !s.aborts {
+			w.told = append(w.told, r.name)
+		}
 	case "forget":
 		delete(d.decisions, r.name)
 	}
@@ -406,18 +429,16 @@ func (w *world) granted(n *node, a actorID, c claim) {
 // voteEarly has a participant vote with its answer.
 func (w *world) voteEarly(n *node, s *script, v *calls, p packet) {
 	name := p.message.Name
-	r, at := row{home: s.home}, 0
+	t := n.part.tasks[name]
+	r, at := w.rowOf(n, s, name), 0
+	hasRow := len(r.actors) > 0 || w.r.IntN(2) == 0 || t != nil && t.row // the home may expect that it tells something; a row that there is stays one
 	for _, a := range s.accesses {
-		granted := func(c claim) bool { return c.name == name && c.granted }
-		if w.homeOf(a.actor) != n.id || !slices.ContainsFunc(n.queues[a.actor], granted) {
-			continue
-		}
-		if at = max(at, n.position[a.actor]); a.write {
-			r.actors = append(r.actors, a.actor)
+		if w.homeOf(a.actor) == n.id {
+			at = max(at, n.position[a.actor])
 		}
 	}
 	v.voting = w.broken != "a call runs while its part votes"
-	if len(r.actors) > 0 {
+	if hasRow {
 		at = w.append(n, record{kind: "prepare", name: name, row: r})
 		w.rows[name] = true
 	}
@@ -426,9 +447,9 @@ func (w *world) voteEarly(n *node, s *script, v *calls, p packet) {
 	}
 	w.wait(n, at, func(out []Effect) []Effect {
 		if _, works := n.part.Has(name); works && n.calls[name] == v {
-			n.part.Answered(name, len(r.actors) > 0)
+			n.part.Answered(name, hasRow)
 			w.saw["early votes"]++
-			p.votes, p.row = v.begun, len(r.actors) > 0
+			p.votes, p.row = v.begun, hasRow
 			w.post(p)
 			if w.leaving && n.id == 0 {
 				w.leaving = false
@@ -455,7 +476,7 @@ func (w *world) ask(n *node, s *script) {
 			w.commitLocal(n, s, name)
 			return
 		}
-		w.do(n, n.home.End(name, w.wrote(s, n.id), func(store event.StoreID) bool { return w.wrote(s, store) }, nil))
+		w.do(n, n.home.End(name, w.wrote(s, n.id), func(store event.StoreID) bool { return !s.aborts && (s.tells || s.rows[store] || w.wrote(s, store)) }, nil))
 		return
 	}
 	for s.status == runs && s.attempt == name.Number && s.next < len(s.accesses) && s.next-s.got < w.cfg.beside && (s.next == s.got || w.r.IntN(2) > 0) {
@@ -511,7 +532,7 @@ func (w *world) goOn(n *node, s *script, index int, seen []Name) {
 func (w *world) attemptNext(n *node, s *script) {
 	s.attempt++
 	s.next, s.got, s.touched, s.status, s.seen = 0, 0, false, runs, make(map[actorID][]Name)
-	s.sent, s.told = make(map[event.StoreID]int), make(map[int]int)
+	s.sent, s.told, s.rows = make(map[event.StoreID]int), make(map[int]int), make(map[event.StoreID]bool)
 	w.ask(n, s)
 }
 
@@ -599,6 +620,7 @@ func (w *world) deliver(p packet) {
 			return
 		}
 		n.home.Taken(m.Name)
+		s.rows[p.from] = s.rows[p.from] || p.row
 		if p.votes == s.sent[p.from] || p.votes > 0 && w.broken == "a vote counts though its part was asked for more" { // else a call has come behind the vote, or will
 			n.home.Answered(m.Name, p.from, p.row)
 			if s.got > s.told[p.index] { // this may have been taken after the vote

@@ -51,8 +51,10 @@ func (x *proxy) Run(t across.Thread, c *across.Call) *across.Reply {
 }
 
 // Vote implements across.Proxy.
-func (x *proxy) Vote(r *across.Reply) bool {
-	if r.Wrote = x.ev.HasWritten(); !r.Wrote {
+func (x *proxy) Vote(c *across.Call, r *across.Reply) bool {
+	r.Wrote = x.ev.HasWritten()
+	r.Holds = !r.Wrote && (c.Holds || x.row) // a row that there is stays one
+	if !r.Wrote && !r.Holds {
 		return x.confirm() == nil
 	}
 	err := x.write()
@@ -93,7 +95,9 @@ func (x *proxy) write() error {
 	w := &ev.prep.doubt
 	ev.doubtKey(w)
 	w.Begin()
-	w.Row = x.prepared().Append(w.Row)
+	p := ev.Prepared(ev.prep.args, d.signatures.Number)
+	p.Changes = x.changes
+	w.Row = p.Append(w.Row)
 	w.Set()
 	var pos store.Position
 	ev.TraceVote(w, func() { pos = d.Journal.Append(w.Take()) })

@@ -15,52 +15,7 @@ import (
 
 // What a part has prepared is in doubt until its home decides, also if this store starts anew meanwhile. So its row has all that the
 // commit needs, and a later start makes from it what the part was: an event that holds its locks for writing, and that Apply carries out as any
-// other. What is numbered in the order of the commits gets its numbers there.
-
-// prepared returns what the row of the part has.
-func (x *proxy) prepared() *row.Prepared {
-	ev := x.ev
-	p := &row.Prepared{Chain: ev.Wide().Part.Chain, Changes: x.changes}
-	stays := func(h *order.Handle) bool { return !ev.Deleting(h) || !h.Is(order.Fresh) } // what is made and deleted was never there
-	hold := func(h *order.Handle) {
-		if !h.Is(order.Fresh) && !slices.Contains(p.Held, h.ID) {
-			p.Held = append(p.Held, h.ID)
-		}
-	}
-	entries := ev.Root.UndoLog().Entries()
-	for i := range entries {
-		hold(order.HandleOf(entries[i].Self().Ref()))
-	}
-	for _, h := range ev.Fresh {
-		if stays(h) {
-			p.Fresh = append(p.Fresh, row.Made{ID: h.ID, Layout: h.Layout})
-		}
-	}
-	for _, h := range ev.Born {
-		hold(h)
-		p.Born = append(p.Born, h.ID)
-	}
-	for _, h := range ev.Deletes {
-		if stays(h) {
-			hold(h)
-			p.Deletes = append(p.Deletes, h.ID)
-		}
-	}
-	for _, e := range ev.Edges {
-		if stays(e.Owner) && stays(e.Child) {
-			hold(e.Owner)
-			p.Edges = append(p.Edges, row.Edge{Owner: e.Owner.ID, Child: e.Child.ID, Units: e.Units})
-		}
-	}
-	for _, e := range ev.Abroad {
-		if stays(e.Owner) {
-			hold(e.Owner)
-			p.Abroad = append(p.Abroad, row.Edge{Owner: e.Owner.ID, Child: e.Child.ID, Units: e.Units})
-		}
-	}
-	p.Issues = activation.Issues(nil, ev.Root.Ops, ev.prep.args, ev.prep.d.signatures.Number, hold)
-	return p
-}
+// other (activation, Prepared). What is numbered in the order of the commits gets its numbers there.
 
 // reread has the states of actors that the part has changed be read from the store: the batch at pos has the changes.
 func (x *proxy) reread(pos store.Position) {
@@ -143,14 +98,18 @@ func (r *recovery) restore(x *proxy, part *across.Part, p *row.Prepared) (err er
 	ev.TracePart(true)
 	ev.Begin()
 	s.live.Add(1)
-	for _, id := range p.Held {
-		h := d.Handle(id)
-		if a := d.Attach(h); err == nil {
-			err = a
+	attached := func(ids []event.ActorID) (list []*order.Handle) {
+		for _, id := range ids {
+			h := d.Handle(id)
+			if a := d.Attach(h); err == nil {
+				err = a
+			}
+			list = append(list, h)
 		}
-		x.held = append(x.held, h)
+		return list
 	}
-	ev.RestorePart(part.Home(), x.held)
+	x.held = attached(p.Held)
+	ev.RestorePart(part.Home(), x.held, attached(p.Reads))
 	if err == nil {
 		err = r.regain(ev, p)
 	}

@@ -161,9 +161,9 @@ func TestAsyncCallsGoOutAtOnce(t *testing.T) {
 					three    time.Duration
 				}{
 					{"one other store", in[1][:1], 4, 20, 60},
-					{"two other stores", []aeonrt.Ref{in[1][0], in[2][0]}, 12, 40, 80},
-					{"four other stores", []aeonrt.Ref{in[1][0], in[2][0], in[3][0], in[4][0]}, 24, 40, 80},
-					{"two calls in each of two others", []aeonrt.Ref{in[1][0], in[1][1], in[2][0], in[2][1]}, 16, 40, 80},
+					{"two other stores", []aeonrt.Ref{in[1][0], in[2][0]}, 8, 20, 60},
+					{"four other stores", []aeonrt.Ref{in[1][0], in[2][0], in[3][0], in[4][0]}, 16, 20, 60},
+					{"two calls in each of two others", []aeonrt.Ref{in[1][0], in[1][1], in[2][0], in[2][1]}, 12, 20, 80},
 				} {
 					do := func() error { return cl.Await(in[0][0], &tillAll, &tillArgs{by: 1000, of: e.of}) }
 					for range 5 { // so often the votes with answers are wrong, or missing, before that is learned

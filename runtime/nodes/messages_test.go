@@ -151,7 +151,7 @@ func TestMessagesOfEvents(t *testing.T) {
 					{"a reader of one account there", func() error { _, err := p.b.Balance(p.cl, p.there[0]); return err }, 3, 20, 60},
 					{"one account there", p.transfer(p.home, p.there), 4, 20, 60},
 					{"two accounts there, in one store", p.transfer(p.there, p.there), 6, 40, 80},
-					{"two accounts there, in two stores", p.transfer(p.there, p.beyond), 10, 60, 120},
+					{"two accounts there, in two stores", p.transfer(p.there, p.beyond), 8, 40, 100},
 					{"a payment to an account there", func() error { _, err := p.payer.PayToEvent(p.cl, p.payee, 1).Await(); return err }, 4, 20, 60},
 					{"a payment between two accounts there", func() error { _, err := p.payee.PayToEvent(p.cl, p.other, 1).Await(); return err }, 10, 60, 120},
 				} {

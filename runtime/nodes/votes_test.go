@@ -1,8 +1,12 @@
 package nodes_test
 
 import (
+	"bytes"
+	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -11,7 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// A gauge is an actor that is read, held, or reads two others, one after the other.
+// A gauge is an actor that is read, held, or reads two others, one after the other; it says that it has, and that it is written.
 type gauge struct{ aeonrt.Self }
 
 func (x *gauge) SaveField(*aeonrt.Writer, int)    {}
@@ -34,6 +38,8 @@ var (
 	gaugeRead    = gaugeMethod("read", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
 	gaugeHold    = gaugeMethod("hold", aeonrt.Effects{Self: aeonrt.Write})
 	gaugeBoth    = gaugeMethod("both", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
+	gaugeTell    = gaugeMethod("tell", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
+	gaugeMark    = gaugeMethod("mark", aeonrt.Effects{Self: aeonrt.Write})
 	gaugePackage = aeonrt.Package{Name: "gauge"}
 
 	gaugeHeld chan struct{} // hold waits until it is closed
@@ -41,7 +47,7 @@ var (
 
 func init() {
 	gaugeClass.New = func() aeonrt.Object { return new(gauge) }
-	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth}, &gaugeNew
+	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark}, &gaugeNew
 	nothing := func(*aeonrt.Cx, any, aeonrt.Args) {}
 	gaugeNew.Run, gaugePeek.Run, gaugeRead.Run = nothing, nothing, nothing
 	gaugeHold.Run = func(*aeonrt.Cx, any, aeonrt.Args) { <-gaugeHeld }
@@ -53,6 +59,12 @@ func init() {
 		aeonrt.CallRemote(cx, args.(*gaugeArgs).first, &gaugePeek, &gaugeArgs{})
 		aeonrt.CallRemote(cx, args.(*gaugeArgs).second, &gaugeRead, &gaugeArgs{})
 	}
+	gaugeTell.Effects.ArgRefs = gaugeBoth.Effects.ArgRefs
+	gaugeTell.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		gaugeBoth.Run(cx, self, args)
+		cx.Print("told")
+	}
+	gaugeMark.Run = func(cx *aeonrt.Cx, _ any, _ aeonrt.Args) { cx.Print("marked") }
 	gaugePackage.Classes = []*aeonrt.Class{&gaugeClass}
 }
 
@@ -102,4 +114,98 @@ func TestAVoteDoesNotCountBeforeALockIsGranted(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A laggard is an engine whose disk takes long.
+type laggard struct {
+	store.Engine
+	takes time.Duration
+}
+
+func (e laggard) Sync() error {
+	<-time.After(e.takes)
+	return e.Engine.Sync()
+}
+
+// An event that tells something has read an actor of a store, which votes, and starts anew before the event is decided. What writes that actor then comes after it, and
+// tells what it has to tell after it.
+func TestWhatATellerHasReadIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const trip, late = 10 * time.Millisecond, 500 * time.Millisecond
+		out := &lines{}
+		c, err := nodes.Open(nodes.Config{
+			System: aeonrt.Config{Classes: aeonrt.AllClasses(&gaugePackage), Stdout: out}, Stores: 3, Partitions: 3, Delay: trip,
+			Open: func(s event.StoreID) (store.Engine, error) {
+				if s == 2 {
+					return laggard{memengine.New(), late}, nil
+				}
+				return memengine.New(), nil
+			},
+			Fatal: func(err error) { panic(err) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all [3]aeonrt.Ref
+		for s := range all {
+			if all[s], err = c.System(event.StoreID(s)).Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for round := range 3 { // in the later ones store 1 votes with its answer
+			c.Settle()
+			before := c.Counts()
+			s := c.System(0)
+			teller := s.Client().Issue(all[0], &gaugeTell, &gaugeArgs{s.Resolve(all[2].ID()), s.Resolve(all[1].ID())})
+			for c.Counts().Prepared+c.Counts().Early < before.Prepared+before.Early+2 { // by stores 1 and 2
+				<-time.After(time.Millisecond)
+			}
+			if early := c.Counts().Early - before.Early; early != int64(min(round, 1)) {
+				t.Errorf("round %d: %d votes go with answers", round, early)
+			}
+			<-time.After(trip + trip/2) // the vote of store 1 arrives, that of store 2 does not
+			if err := c.Crash(1, losing(func(unsynced int) int { return unsynced })); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Restart(1); err != nil {
+				t.Fatal(err)
+			}
+			s = c.System(1)
+			all[1] = s.Resolve(all[1].ID())
+			writer := s.Client().Issue(all[1], &gaugeMark, &gaugeArgs{})
+			if err := errors.Join(teller.Wait(), writer.Wait()); err != nil {
+				t.Fatal(err)
+			}
+			if n := c.Counts().Withdrawn - before.Withdrawn; n > 0 {
+				t.Errorf("round %d: the event is withdrawn %d times, and was voted for", round, n)
+			}
+			if got, want := out.take(), "told\nmarked\n"; got != want {
+				t.Errorf("round %d: %q is told, want %q", round, got, want)
+			}
+		}
+		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lines are what several systems print.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+// take returns them, and forgets them.
+func (l *lines) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.b.Reset()
+	return l.b.String()
 }

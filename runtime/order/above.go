@@ -2,6 +2,7 @@ package order
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
@@ -328,24 +329,36 @@ func (a *Attempt) EndPart(withdrawn bool) {
 func (a *Attempt) Announce(h *Handle) {
 	h.Set(Announced)
 	a.Host.Graph.NewRoot(&h.Node, &a.Host.Partitions[int(h.ID.Birth)%len(a.Host.Partitions)].Node)
-	a.takeFree(h)
+	a.takeFree(h, lock.Write)
 }
 
-// takeFree holds h for writing.
-func (a *Attempt) takeFree(h *Handle) {
+// takeFree holds h, which no event holds in another way.
+func (a *Attempt) takeFree(h *Handle, mode lock.Mode) {
 	// Invariant: no event asks for an actor before it is announced, or before what is in doubt has its locks.
-	assert.That(h.latch.Join(lock.Write, a.serial, 0), "order: %v is held, and nothing knows it yet", h.ID)
+	assert.That(h.latch.Join(mode, a.serial, 0), "order: %v is held, and nothing knows it yet", h.ID)
 	a.LockShared()
 	defer a.UnlockShared()
-	a.tookFast(h, lock.Write)
+	a.tookFast(h, mode)
 }
 
-// RestorePart is StartPart for what an earlier start of the store has prepared: the attempt holds the actors for writing. No other attempt
-// is made before that.
-func (a *Attempt) RestorePart(home event.StoreID, held []*Handle) {
+// RestorePart is StartPart for what an earlier start of the store has prepared: the attempt holds the actors of written for writing, and those of read for
+// reading. No other attempt is made before that.
+func (a *Attempt) RestorePart(home event.StoreID, written, read []*Handle) {
 	a.StartPart(home, 0, nil, nil, nil)
-	for _, h := range held {
-		a.takeFree(h)
+	for _, h := range written {
+		a.takeFree(h, lock.Write)
+	}
+	for _, h := range read {
+		a.takeFree(h, lock.Read)
+	}
+}
+
+// Holding returns the actors that a part, whose code has ended, holds.
+func (a *Attempt) Holding() iter.Seq[*Handle] {
+	return func(yield func(*Handle) bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.home.Visits(func(v lock.Visit[*Handle]) bool { return v.Mode == lock.None || v.Node.Is(Virtual) || yield(v.Node) })
 	}
 }
 

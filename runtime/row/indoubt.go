@@ -119,8 +119,9 @@ func ReadAway(payload []byte) (*event.Request, error) {
 
 // Prepared is what an attempt of another store's event is to change here if it commits.
 type Prepared struct {
-	Chain   event.Chain // that the event is a step of, or would begin
-	Held    []event.ActorID
+	Chain   event.Chain     // that the event is a step of, or would begin
+	Held    []event.ActorID // for writing
+	Reads   []event.ActorID // held, too, without being written
 	Fresh   []Made
 	Born    []event.ActorID // named actors that it has constructed
 	Deletes []event.ActorID
@@ -164,7 +165,7 @@ type Issue struct {
 // Append appends the payload.
 func (p *Prepared) Append(b []byte) []byte {
 	b = binary.AppendUvarint(append(AppendEvent(b, p.Chain.First), byte(p.Chain.Waits)), uint64(p.Chain.Store))
-	for _, list := range [...][]event.ActorID{p.Held, p.Born, p.Deletes} {
+	for _, list := range [...][]event.ActorID{p.Held, p.Reads, p.Born, p.Deletes} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, id := range list {
 			b = AppendActor(b, id)
@@ -197,7 +198,7 @@ func (p *Prepared) Append(b []byte) []byte {
 func ReadPrepared(payload []byte) (p Prepared, err error) {
 	in := Read(payload)
 	p.Chain.First, p.Chain.Waits, p.Chain.Store = in.Event(), event.Waiter(in.Byte()), event.StoreID(in.Uint())
-	for _, list := range [...]*[]event.ActorID{&p.Held, &p.Born, &p.Deletes} {
+	for _, list := range [...]*[]event.ActorID{&p.Held, &p.Reads, &p.Born, &p.Deletes} {
 		for n := in.Uint(); n > 0 && !in.bad; n-- {
 			*list = append(*list, in.Actor())
 		}

@@ -21,6 +21,9 @@ const asyncOver = "./runtime/nodes -run TestAsyncCalls"
 // spansOver are the spans of events over several stores.
 const spansOver = "./runtime/nodes -run TestSpansOverStores"
 
+// toldLate is an event that tells something, of which a store crashes that has voted.
+const toldLate = "./runtime/nodes -run TestWhatATellerHasReadIsHeld"
+
 // callbacks are clients outside of clusters whose stores crash.
 const callbacks = "./runtime/nodes -run TestCallbacksThroughFaults"
 
@@ -74,9 +77,17 @@ var ofAcross = []plant{
 		"",
 		"./cluster/link -run TestWhatIsInDoubt"),
 	bug("a later start forgets the locks of what is prepared", "runtime/order/above.go",
-		"\tfor _, h := range held {\n\t\ta.takeFree(h)\n\t}\n",
-		"\t_ = held\n",
+		"\tfor _, h := range written {\n\t\ta.takeFree(h, lock.Write)\n\t}\n",
+		"\t_ = written\n",
 		faults),
+	bug("a later start forgets what a part has read", "runtime/exec/prepared.go",
+		"ev.RestorePart(part.Home(), x.held, attached(p.Reads))",
+		"ev.RestorePart(part.Home(), x.held, nil)",
+		toldLate),
+	bug("the row of a part does not have what that has read", "runtime/activation/issue.go",
+		"p.Reads = append(p.Reads, h.ID)",
+		"_ = h",
+		toldLate),
 	bug("code of a part that was dropped goes on", "runtime/across/part.go",
 		"\tp.attempt.Abandon()\n\tif len(p.threads) == 0 {\n\t\tp.do(p.undo)\n\t}\n",
 		"\tp.attempt.Abandon()\n\tp.do(p.undo)\n",
@@ -133,15 +144,15 @@ var ofAcross = []plant{
 		"if x.restored {",
 		"if x.restored && pos == 0 {",
 		faults),
-	bug("what is prepared loses what it issues", "runtime/exec/prepared.go",
-		"p.Issues = activation.Issues(nil, ev.Root.Ops,",
-		"_ = activation.Issues(nil, ev.Root.Ops,",
+	bug("what is prepared loses what it issues", "runtime/activation/issue.go",
+		"p.Issues = issues(nil, r.Root.Ops,",
+		"_ = issues(nil, r.Root.Ops,",
 		faults),
 	bug("what is prepared loses what it has created", "runtime/exec/prepared.go",
 		"\t\tev.Creates(h)\n",
 		"",
 		faults),
-	bug("what is prepared loses what it deletes", "runtime/exec/prepared.go",
+	bug("what is prepared loses what it deletes", "runtime/activation/issue.go",
 		"p.Deletes = append(p.Deletes, h.ID)",
 		"_ = p.Deletes",
 		faults),

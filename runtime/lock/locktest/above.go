@@ -58,7 +58,7 @@ type part struct {
 	reads, writes scene.Mask
 	entries       scene.Mask // entered at, or grown
 	fastR, fastW  scene.Mask // held on the fast path
-	rows          scene.Mask // row: has these writes
+	rows, kept    scene.Mask // row: has these writes, and holds these reads
 	done          scene.Mask // it has written these, and committed at its home
 	calls         scene.Mask // that are under way though the attempt was withdrawn
 
@@ -71,7 +71,7 @@ type try struct {
 	follows       [scene.NodeCount]followed
 	place         uint8
 	asked, taken  uint8 // stores with parts that were ordered, and taken
-	early         uint8 // stores whose early votes count
+	early, firm   uint8 // stores whose early votes count, whatever locks the attempt takes later
 	keep          uint8 // stores that the decision names
 	places        uint8 // stores in which later attempts have parts, too
 	open          bool  // it has parts elsewhere: the home's machine knows it

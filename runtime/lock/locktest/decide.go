@@ -140,7 +140,7 @@ func (w *world) carryOut(h uint8, list []commit.Effect, why *parcel) {
 					w.undoStore(id, h)
 				}
 				if k.row = k.row && f.Keep; !k.row {
-					k.rows = 0
+					k.rows, k.kept = 0, 0
 				}
 				w.carryOut(h, w.core(h).part.Prepared(f.Name, nil), nil)
 				break
@@ -193,25 +193,26 @@ func (w *world) carryOut(h uint8, list []commit.Effect, why *parcel) {
 	}
 }
 
-// writeRow makes what an attempt has written in a store durable.
+// writeRow makes what an attempt has written in a store durable, and that it holds what it has read there.
 func (w *world) writeRow(k *part) {
-	k.row, k.rows = true, 0
-	for m := w.c.In(k.store); m != 0; m &= m - 1 {
-		if x := m.First(); w.writers[x]>>k.id.Event&1 != 0 {
-			k.rows |= scene.Bit(x)
-		}
+	k.row, k.rows = true, w.have(&w.writers, k.id.Event, k.store)
+	if k.kept = w.have(&w.readers, k.id.Event, k.store) &^ k.rows; viewFaults.forgetReads {
+		k.kept = 0
 	}
 }
 
-// wrote reports whether e has held an actor of a store for writing.
-func (w *world) wrote(e scene.Event, store uint8) bool {
+// have returns the actors of a store of which e is one of the events that have written them, or read them.
+func (w *world) have(events *[scene.NodeCount]uint8, e scene.Event, store uint8) (list scene.Mask) {
 	for m := w.c.In(store); m != 0; m &= m - 1 {
-		if w.writers[m.First()]>>e&1 != 0 {
-			return true
+		if x := m.First(); events[x]>>e&1 != 0 {
+			list |= scene.Bit(x)
 		}
 	}
-	return false
+	return list
 }
+
+// wrote reports whether e has held an actor of a store for writing.
+func (w *world) wrote(e scene.Event, store uint8) bool { return w.have(&w.writers, e, store) != 0 }
 
 // prepare asks for the votes on e, whose code has ended.
 func (w *world) prepare(e scene.Event) {
@@ -266,14 +267,15 @@ func (w *world) voteEarly(e scene.Event, x scene.Node) {
 	w.touched.write(partKnow(s, e))
 	w.trace("  store %d votes for e%d with its answer", s, e)
 	k.early = true
-	wrote := w.wrote(e, s)
-	if wrote {
+	t, wrote := &w.above.tries[e], w.wrote(e, s)
+	if t.firm &^= 1 << s; wrote {
+		t.firm |= 1 << s
 		w.writeRow(k)
 	}
 	w.core(s).part.Answered(nameOf(k.id), wrote)
 	w.core(w.homeHost(e)).home.Answered(nameOf(k.id), ids.StoreID(s), wrote)
 	w.run(e)
-	w.above.tries[e].early |= 1 << s
+	t.early |= 1 << s
 }
 
 // askMore asks more of a part that may have voted.
@@ -291,7 +293,7 @@ func (w *world) askMore(e scene.Event, x scene.Node) {
 	w.above.tries[e].early &^= 1 << s
 }
 
-// took notes that an attempt has got a lock: votes that it has do not count any more.
+// took notes that an attempt has got a lock: votes that it has do not count any more, unless a row holds what they are for.
 func (w *world) took(e scene.Event) {
 	t := &w.above.tries[e]
 	if t.early == 0 || t.ended || viewFaults.countVotes {
@@ -299,7 +301,7 @@ func (w *world) took(e scene.Event) {
 	}
 	w.core(w.homeHost(e)).home.Taken(nameOf(w.runs[e].home.ID()))
 	w.run(e)
-	t.early = 0
+	t.early &= t.firm
 }
 
 // refused drops a part that a queue has refused as it does not cover y. One that has voted stays, and keeps what it has: it is dropped if code of it waits again.

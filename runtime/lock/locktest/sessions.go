@@ -201,7 +201,7 @@ func (w *world) failStore(s uint8) {
 	}
 	for i := range a.parts {
 		if p := &a.parts[i]; p.store == s {
-			*p = part{id: p.id, store: s, ended: true, row: true, rows: p.rows, done: p.done, reads: p.rows, writes: p.rows}
+			*p = part{id: p.id, store: s, ended: true, row: true, rows: p.rows, kept: p.kept, done: p.done, reads: p.rows | p.kept, writes: p.rows}
 			k.part.Restore(nameOf(p.id), ids.StoreID(w.homeHost(p.id.Event)))
 			w.counts.doubts++
 		}
@@ -218,15 +218,15 @@ func (w *world) failStore(s uint8) {
 	}
 }
 
-// restoreHolds has what is prepared in a store hold what it has written, on the fast path: nothing else is there.
+// restoreHolds has what is prepared in a store hold what it has written and read, on the fast path: nothing else is there.
 func (w *world) restoreHolds(s uint8) {
 	for i := range w.above.parts {
 		k := &w.above.parts[i]
-		if k.store != s || !k.row || k.fastW == k.rows || k.entries != 0 || viewFaults.forgetDoubt {
+		if k.store != s || !k.row || k.fastR|k.fastW == k.rows|k.kept || k.entries != 0 || viewFaults.forgetDoubt {
 			continue
 		}
-		for m := k.rows &^ k.fastW; m != 0; m &= m - 1 {
-			if !w.join(k, m.First(), lock.Write) {
+		for m := (k.rows | k.kept) &^ (k.fastR | k.fastW); m != 0; m &= m - 1 {
+			if x := m.First(); !w.join(k, x, modeIn(k.rows, x)) {
 				w.fail("what e%d has prepared cannot be held again", k.id.Event)
 			}
 		}

@@ -37,6 +37,7 @@ var viewFaults struct {
 	unrefused       bool // a part that a queue has refused does not tell its home
 	unheard         bool // a part that had voted when it was refused tells nothing when its code waits
 	forgetDoubt     bool // a store that starts anew does not hold what is prepared
+	forgetReads     bool // or what was only read
 	restoreLate     bool // or only when it has a session
 
 	lateCalls bool // no bug: a call that waits for its lock comes to its store when that has refused it

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
@@ -114,20 +115,20 @@ func overtaken(ordered bool) *scene.Config {
 // schedules are those of a configuration that is too large to be explored. Seeds are fixed.
 const schedules = 2000
 
-func schedule(c *scene.Config) (int, *finding) {
+func schedule(c *scene.Config, n int) (int, *finding) {
 	s, r := &search{}, rand.New(rand.NewPCG(1, 2))
-	for i := range schedules {
+	for i := range n {
 		if f := s.random(c, r); f != nil {
 			return i, f
 		}
 	}
-	return schedules, nil
+	return n, nil
 }
 
 // A vote that goes with an answer counts only if the attempt has got no lock since, be it that it takes it or that a queue grants it.
 func TestAVoteIsOvertaken(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
-		if _, f := schedule(overtaken(ordered)); f != nil {
+		if _, f := schedule(overtaken(ordered), schedules); f != nil {
 			t.Errorf("%v%s", f.c, f.replay())
 		}
 		fault := &viewFaults.countVotes
@@ -135,12 +136,44 @@ func TestAVoteIsOvertaken(t *testing.T) {
 			fault = &viewFaults.countGrants
 		}
 		*fault = true
-		if i, f := schedule(overtaken(ordered)); f == nil {
+		if i, f := schedule(overtaken(ordered), schedules); f == nil {
 			t.Errorf("not found, ordered %v", ordered)
 		} else {
 			t.Logf("schedule %d: %s", i, f.what)
 		}
 		*fault = false
+	}
+}
+
+// held is overtaken where e0 also writes 7, which is beside 5: the vote counts whatever e0 takes later, as the next start of that store holds both.
+func held(ordered bool) *scene.Config {
+	c := overtaken(ordered)
+	c.Name, c.Actors = "a vote is held", 0xf<<scene.NodeActor
+	c.Parents[7], c.Host[7] = scene.NodeTop, 1
+	e := &c.Events[0]
+	e.Writes = scene.Bit(7)
+	e.Ops[4] = slices.Insert(e.Ops[4], 1, scene.Op{Kind: scene.OpCallArg, To: 7})
+	if ordered {
+		c.Known[0] |= scene.Bit(7)
+	}
+	return c
+}
+
+// A vote with a row counts, as that has all that it is for, also what was only read.
+func TestAVoteIsHeld(t *testing.T) {
+	defer func() { viewFaults.forgetReads = false }()
+	for _, ordered := range []bool{false, true} {
+		viewFaults.forgetReads = false
+		if _, f := schedule(held(ordered), 10*schedules); f != nil {
+			t.Errorf("%v%s", f.c, f.replay())
+		}
+		viewFaults.forgetReads = true
+		i, f := schedule(held(ordered), 10*schedules)
+		if f == nil {
+			t.Errorf("not found, ordered %v", ordered)
+			continue
+		}
+		t.Logf("schedule %d: %s", i, f.what)
 	}
 }
 
@@ -167,14 +200,14 @@ func TestAPartIsRefusedAfterItsVote(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		if viewFaults.lateCalls = late; late {
 			viewFaults.unheard = true
-			i, f := schedule(moved())
+			i, f := schedule(moved(), schedules)
 			if f == nil {
 				t.Fatal("not found")
 			}
 			t.Logf("schedule %d: %s", i, f.what)
 			viewFaults.unheard = false
 		}
-		if _, f := schedule(moved()); f != nil {
+		if _, f := schedule(moved(), schedules); f != nil {
 			t.Errorf("%v%s", f.c, f.replay())
 		}
 	}
