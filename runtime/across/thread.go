@@ -47,8 +47,8 @@ type thread struct {
 // sent is a call that a home has sent to a store.
 type sent struct {
 	to, back event.StoreID // back gets the answer: the home, if it is its own call
-	method   string        // that is called
-	others   int           // how much of the Locked of the attempt it had not told then
+	key      voteKey
+	others   int // how much of the Locked of the attempt it had not told then
 }
 
 // Thread begins another thread of the attempt.
@@ -114,8 +114,13 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	if t.open++; t.open > len(th.open)+1 {
 		s.counts.Beside++
 	}
-	th.open = append(th.open, sent{to: to, back: back, method: c.Method, others: t.attempt.Locked() - th.told})
-	c.Votes = t.votes(c.Method)
+	if x.voted {
+		s.learnVote(x.last, votedInVain)
+		x.voted = false
+	}
+	key := voteKey{t.order.Method, c.Method, min(x.sent, nthMax)}
+	th.open = append(th.open, sent{to: to, back: back, key: key, others: t.attempt.Locked() - th.told})
+	c.Votes = s.votes[key] > 0
 	c.Holds = c.Votes && s.telling[t.order.Method]
 	m := &Message{Kind: Called, Name: t.name, Number: th.number, Call: c}
 	if t.unordered && !x.answered { // of several calls any may be the first to arrive
@@ -154,7 +159,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 		th.told++
 	}
 	t.noteTaken()
-	x.last, x.took = c.method, t.took
+	x.last, x.took, x.voted = c.key, t.took, r.Votes > 0
 	if r.Votes > 0 && r.Votes == x.sent { // else a call that was sent before has come there after the vote, or will
 		s.home.Answered(t.name, c.to, r.Wrote || r.Holds)
 		if len(t.threads) > 1 && t.attempt.Locked()-th.told != c.others { // another one may have taken that after the vote

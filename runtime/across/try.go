@@ -48,12 +48,13 @@ type inStore struct {
 	taken bool // its part
 
 	// The calls that it has made there.
-	called   bool   // any
-	sent     uint64 // without those that were made within others
-	answered bool   // any
-	wrote    bool   // anything, or a row of what the attempt has read there
-	last     string // the method of the last that was answered
-	took     int    // the took of the attempt then
+	called   bool    // any
+	sent     uint64  // without those that were made within others
+	answered bool    // any
+	wrote    bool    // anything, or a row of what the attempt has read there
+	last     voteKey // of the last that was answered
+	took     int     // the took of the attempt then
+	voted    bool    // that has come with a vote
 }
 
 // in returns what the attempt has in a store; nil: nothing yet. It is valid until the next begins. Caller holds the mutex of the Store.
@@ -81,14 +82,21 @@ func (t *Try) hasTaken(store event.StoreID) bool {
 	return x != nil && x.taken
 }
 
-// A participant votes with the answer of a call that is thought to be the last one of its store, after which the attempt takes no lock anywhere
-// (commit, [EARLY]). Whether it was is learned when the attempt ends, by the event's method and the one that was called.
-type voteKey struct{ event, called string }
+// A participant votes with the answer of a call that is thought to be the last one of its store, and to leave a row, or else to be one after which the attempt takes no lock
+// anywhere (commit, [EARLY]). Whether it was is learned when the attempt ends, or asks that store for more.
+type voteKey struct {
+	event, called string // methods
+	nth           uint64 // of the calls that the attempt makes in the store, from 1 on
+}
 
-const voteMax = 4 // of the counts of what was learned
+const (
+	nthMax      = 64 // of what is told apart
+	voteMax     = 4  // of the counts of what was learned
+	votedInVain = -2
+)
 
-// votes reports whether a call is to be answered with a vote. Caller holds the mutex of the Store.
-func (t *Try) votes(method string) bool { return t.s.votes[voteKey{t.order.Method, method}] > 0 }
+// learnVote counts for a vote with the answer to a call, or against it. Caller holds mu.
+func (s *Store) learnVote(k voteKey, n int8) { s.votes[k] = max(min(s.votes[k]+n, voteMax), -voteMax) }
 
 // noteTaken notes what locks the attempt has got since it was called last. Caller holds the mutex of the Store.
 func (t *Try) noteTaken() {
@@ -105,11 +113,10 @@ func (t *Try) learn() {
 		if !a.called {
 			continue
 		}
-		k := voteKey{t.order.Method, a.last}
 		if a.took == t.took || a.wrote { // a row holds what it votes for
-			t.s.votes[k] = min(t.s.votes[k]+1, voteMax)
+			t.s.learnVote(a.last, 1)
 		} else {
-			t.s.votes[k] = max(t.s.votes[k]-2, -voteMax)
+			t.s.learnVote(a.last, votedInVain)
 		}
 	}
 }

@@ -59,6 +59,7 @@ var (
 	tillNew     = aeonrt.Method{Class: &tillClass, Name: "new", Signature: "()", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillAdd     = aeonrt.Method{Class: &tillClass, Name: "add", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillAll     = aeonrt.Method{Class: &tillClass, Name: "all", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillEach    = aeonrt.Method{Class: &tillClass, Name: "each", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillSee     = aeonrt.Method{Class: &tillClass, Name: "see", Signature: "():int", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
 	tillDrop    = aeonrt.Method{Class: &tillClass, Name: "drop", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillTwo     = aeonrt.Method{Class: &tillClass, Name: "two", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
@@ -70,7 +71,7 @@ var (
 
 func init() {
 	tillClass.New = func() aeonrt.Object { return new(till) }
-	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillSee, &tillDrop, &tillTwo, &tillPast}, &tillNew
+	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillEach, &tillSee, &tillDrop, &tillTwo, &tillPast}, &tillNew
 	for _, m := range append(tillClass.Methods, tillClass.Ctor) {
 		m.NewArgs = func() aeonrt.Args { return new(tillArgs) }
 	}
@@ -91,6 +92,14 @@ func init() {
 		x := args.(*tillArgs)
 		for _, r := range x.of {
 			aeonrt.Async(cx, r, &tillAdd, &tillArgs{by: x.by})
+		}
+		tillAdd.Run(cx, self, args)
+	}
+	tillEach.ArgRefs = tillAll.ArgRefs
+	tillEach.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*tillArgs)
+		for _, r := range x.of {
+			aeonrt.CallRemote(cx, r, &tillAdd, &tillArgs{by: x.by})
 		}
 		tillAdd.Run(cx, self, args)
 	}

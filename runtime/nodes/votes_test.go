@@ -209,3 +209,36 @@ func (l *lines) take() string {
 	defer l.b.Reset()
 	return l.b.String()
 }
+
+// Of several calls of one store that an event makes the last one has the vote, and few others have if events end now with one call and now with another: a vote in vain is a row
+// for nothing.
+func TestTheLastCallHasTheVote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, in, cl := tills(t, 3, 0, func() store.Engine { return memengine.New() })
+		each := func(n int) (votes int64) {
+			c.Settle()
+			before := c.Counts().Early
+			if err := cl.Await(in[0][0], &tillEach, &tillArgs{by: 1000, of: in[1][:n]}); err != nil {
+				t.Fatal(err)
+			}
+			return c.Counts().Early - before
+		}
+		each(3)
+		for range 3 {
+			if votes := each(3); votes != 1 {
+				t.Errorf("%d votes go with answers", votes)
+			}
+		}
+		var votes int64
+		for range 20 {
+			votes += each(1) + each(3)
+		}
+		if votes > 20+10 { // one of each three; of the first call half of those that it may be the last one of
+			t.Errorf("%d votes go with answers of events that end now with one call and now with another", votes)
+		}
+		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
