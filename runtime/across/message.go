@@ -77,7 +77,8 @@ type Call struct {
 	Run    Run
 	// Strict: the callee reports at once if what has been written could not be stored, and not by a vote that has the event withdrawn.
 	Strict bool
-	// Votes: the callee votes with the answer, as the attempt is thought to take no lock after it, and to ask for nothing more there.
+	// Votes: the callee votes with the answer, or with that of a call which it has begun before and which ends later: the attempt is thought to take no lock after it, and
+	// to ask for nothing more there.
 	Votes bool
 	// Holds: then there is a row, too, if the attempt has only read there (commit, [HOLD]): the event is thought to tell something.
 	Holds bool

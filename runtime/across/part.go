@@ -14,8 +14,8 @@ type Proxy interface {
 	// Run makes a call in the calling goroutine, while others may do so for other threads.
 	Run(Thread, *Call) *Reply
 	// Vote does what Write or Confirm do, before the answer of the last call that has run is sent, and reports whether the store votes for the attempt. What it
-	// cannot store is a failure of the call. Further calls may run after that. The call says whether there is to be a row in any case; the reply, whether there is.
-	Vote(*Call, *Reply) bool
+	// cannot store is a failure of the call. Further calls may run after that. holds: there is to be a row in any case; the reply says whether there is.
+	Vote(holds bool, r *Reply) bool
 	// Write is commit.Write. It returns when the row is durable; false: what the attempt has written cannot be stored, or the store has failed.
 	Write() bool
 	// Confirm is commit.Confirm. It returns when all that the attempt has seen is durable; false: the store has failed.
@@ -43,6 +43,8 @@ type Part struct {
 	claim   order.Wanted // that a queue has found not to be covered
 	threads []*visit     // whose calls run here
 	begun   uint64       // so many calls
+	asked   bool         // one of these has asked for a vote, which has not been given
+	holds   bool         // and for a row in any case
 	votes   bool         // it is about to vote with an answer
 	early   []*Message   // calls that have come since then
 	over    bool         // dropped
@@ -129,6 +131,7 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 	v := &visit{p: p, number: m.Number}
 	p.threads = append(p.threads, v)
 	p.begun++
+	p.asked, p.holds = p.asked || m.Call.Votes, p.holds || m.Call.Holds
 	p.s.participant.Reopen(p.name)
 	p.s.counts.Calls++
 	p.s.cfg.Workers.Run(func() { p.run(v, m.Call) })
@@ -140,10 +143,10 @@ func (p *Part) run(v *visit, c *Call) {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.Votes && r.Failed == nil && !r.Withdrawn && !p.over && len(p.threads) == 1 {
-		p.votes = true
+	if holds := p.holds; p.asked && r.Failed == nil && !r.Withdrawn && !p.over && len(p.threads) == 1 {
+		p.votes, p.asked = true, false
 		s.mu.Unlock()
-		voted := p.proxy.Vote(c, r)
+		voted := p.proxy.Vote(holds, r)
 		s.mu.Lock()
 		p.votes = false
 		if voted && !p.over {

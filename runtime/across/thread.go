@@ -47,8 +47,7 @@ type thread struct {
 // sent is a call that a home has sent to a store.
 type sent struct {
 	to, back event.StoreID // back gets the answer: the home, if it is its own call
-	key      voteKey
-	others   int // how much of the Locked of the attempt it had not told then
+	others   int           // how much of the Locked of the attempt it had not told then
 }
 
 // Thread begins another thread of the attempt.
@@ -108,20 +107,20 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	}
 	x := t.begins(to)
 	x.called = true
-	if !th.isAt(to) {
-		x.sent++
-	}
-	if t.open++; t.open > len(th.open)+1 {
-		s.counts.Beside++
-	}
 	if x.voted {
 		s.learnVote(x.last, votedInVain)
 		x.voted = false
 	}
-	key := voteKey{t.order.Method, c.Method, min(x.sent, nthMax)}
-	th.open = append(th.open, sent{to: to, back: back, key: key, others: t.attempt.Locked() - th.told})
-	c.Votes = s.votes[key] > 0
-	c.Holds = c.Votes && s.telling[t.order.Method]
+	if !th.isAt(to) {
+		x.sent++
+		x.last = voteKey{t.order.Method, c.Method, min(x.sent, nthMax)}
+		c.Votes = s.votes[x.last] > 0
+		c.Holds = c.Votes && s.telling[t.order.Method]
+	}
+	if t.open++; t.open > len(th.open)+1 {
+		s.counts.Beside++
+	}
+	th.open = append(th.open, sent{to: to, back: back, others: t.attempt.Locked() - th.told})
 	m := &Message{Kind: Called, Name: t.name, Number: th.number, Call: c}
 	if t.unordered && !x.answered { // of several calls any may be the first to arrive
 		m.Kind, m.Home, m.Method, m.Chain = Visited, t.order.Home, t.order.Method, t.order.Chain
@@ -159,7 +158,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 		th.told++
 	}
 	t.noteTaken()
-	x.last, x.took, x.voted = c.key, t.took, r.Votes > 0
+	x.took, x.voted = t.took, r.Votes > 0
 	if r.Votes > 0 && r.Votes == x.sent { // else a call that was sent before has come there after the vote, or will
 		s.home.Answered(t.name, c.to, r.Wrote || r.Holds)
 		if len(t.threads) > 1 && t.attempt.Locked()-th.told != c.others { // another one may have taken that after the vote

@@ -52,9 +52,9 @@ type inStore struct {
 	sent     uint64  // without those that were made within others
 	answered bool    // any
 	wrote    bool    // anything, or a row of what the attempt has read there
-	last     voteKey // of the last that was answered
-	took     int     // the took of the attempt then
-	voted    bool    // that has come with a vote
+	last     voteKey // of the last of these
+	took     int     // the took of the attempt when the last was answered
+	voted    bool    // that answer has come with a vote
 }
 
 // in returns what the attempt has in a store; nil: nothing yet. It is valid until the next begins. Caller holds the mutex of the Store.

@@ -51,9 +51,9 @@ func (x *proxy) Run(t across.Thread, c *across.Call) *across.Reply {
 }
 
 // Vote implements across.Proxy.
-func (x *proxy) Vote(c *across.Call, r *across.Reply) bool {
+func (x *proxy) Vote(holds bool, r *across.Reply) bool {
 	r.Wrote = x.ev.HasWritten()
-	r.Holds = !r.Wrote && (c.Holds || x.row) // a row that there is stays one
+	r.Holds = !r.Wrote && (holds || x.row) // a row that there is stays one
 	if !r.Wrote && !r.Holds {
 		return x.confirm() == nil
 	}

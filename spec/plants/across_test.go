@@ -24,6 +24,9 @@ const spansOver = "./runtime/nodes -run TestSpansOverStores"
 // toldLate is an event that tells something, of which a store crashes that has voted.
 const toldLate = "./runtime/nodes -run TestWhatATellerHasReadIsHeld"
 
+// lastCall is several calls of one store, the last of which comes with its vote.
+const lastCall = "./runtime/nodes -run TestTheLastCallHasTheVote"
+
 // callbacks are clients outside of clusters whose stores crash.
 const callbacks = "./runtime/nodes -run TestCallbacksThroughFaults"
 
@@ -80,6 +83,14 @@ var ofAcross = []plant{
 		"\tfor _, h := range written {\n\t\ta.takeFree(h, lock.Write)\n\t}\n",
 		"\t_ = written\n",
 		faults),
+	bug("a vote in vain does not count against the next", "runtime/across/thread.go",
+		"\t\ts.learnVote(x.last, votedInVain)\n",
+		"",
+		lastCall),
+	bug("all calls of a method have the vote", "runtime/across/thread.go",
+		"min(x.sent, nthMax)}",
+		"1}",
+		lastCall),
 	bug("a later start forgets what a part has read", "runtime/exec/prepared.go",
 		"ev.RestorePart(part.Home(), x.held, attached(p.Reads))",
 		"ev.RestorePart(part.Home(), x.held, nil)",
