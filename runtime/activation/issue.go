@@ -30,13 +30,31 @@ func EncodeArgs(args []byte, encoder *codec.Encoder, ops []Op) []byte {
 	return args
 }
 
+// heldScanMax is up to how many actors of a row it is looked up whether it has one already.
+const heldScanMax = 32
+
 // Prepared returns what the row of a part has, but Changes. For args and number see issues.
 func (r *Run) Prepared(args []byte, number func(*Method) uint32) *row.Prepared {
 	p := &row.Prepared{Chain: r.Wide().Part.Chain}
 	stays := func(h *order.Handle) bool { return !r.Deleting(h) || !h.Is(order.Fresh) } // what is made and deleted was never there
+	var many map[event.ActorID]bool                                                     // Held, if they are more than heldScanMax
+	has := func(h *order.Handle) bool {
+		if many != nil {
+			return many[h.ID]
+		}
+		return slices.Contains(p.Held, h.ID)
+	}
 	hold := func(h *order.Handle) {
-		if !h.Is(order.Fresh) && !slices.Contains(p.Held, h.ID) {
-			p.Held = append(p.Held, h.ID)
+		if h.Is(order.Fresh) || has(h) {
+			return
+		}
+		if p.Held = append(p.Held, h.ID); many != nil {
+			many[h.ID] = true
+		} else if len(p.Held) > heldScanMax {
+			many = make(map[event.ActorID]bool, 2*len(p.Held))
+			for _, id := range p.Held {
+				many[id] = true
+			}
 		}
 	}
 	entries := r.Root.UndoLog().Entries()
@@ -76,7 +94,7 @@ func (r *Run) Prepared(args []byte, number func(*Method) uint32) *row.Prepared {
 		if h.Is(order.Elsewhere) {
 			assert.Unreachable("activation: a part holds %v of another store", h.ID)
 		}
-		if !h.Is(order.Fresh) && !slices.Contains(p.Held, h.ID) {
+		if !h.Is(order.Fresh) && !has(h) {
 			p.Reads = append(p.Reads, h.ID)
 		}
 	}

@@ -242,3 +242,50 @@ func TestTheLastCallHasTheVote(t *testing.T) {
 		}
 	})
 }
+
+// A store that has voted for an event which has written many of its actors starts anew, and holds each until the event is decided.
+func TestARowOfManyActors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const trip, many = 10 * time.Millisecond, 40
+		opened := 0
+		c, in, cl := tills(t, many+1, trip, func() store.Engine {
+			if opened++; opened == 3 {
+				return laggard{memengine.New(), 50 * trip}
+			}
+			return memengine.New()
+		})
+		before := c.Counts().Prepared
+		ended := cl.Issue(in[0][0], &tillEach, &tillArgs{by: 1000, of: append(in[1][:many:many], in[2][0])})
+		for c.Counts().Prepared < before+2 { // by stores 1 and 2
+			<-time.After(time.Millisecond)
+		}
+		<-time.After(trip + trip/2) // the vote of store 1 arrives, that of store 2 does not
+		if err := c.Crash(1, losing(func(unsynced int) int { return unsynced })); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Restart(1); err != nil {
+			t.Fatal(err)
+		}
+		s := c.System(1)
+		var group sync.WaitGroup
+		for i, r := range in[1] { // before anything is decided
+			group.Go(func() {
+				args, want := &tillArgs{}, int64(1000)
+				if i == many {
+					want = 0
+				}
+				if err := s.Client().Await(s.Resolve(r.ID()), &tillSee, args); err != nil || args.ret != want {
+					t.Errorf("till %d has %d (%v), and not %d", i, args.ret, err, want)
+				}
+			})
+		}
+		group.Wait()
+		if err := ended.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
