@@ -112,7 +112,9 @@ func (t *Tracer) Vote(r *Record, a *order.Attempt, log *undo.Log, w *row.Writer,
 	if v.Batch = w != nil; v.Batch {
 		t.markOrder(v, w)
 	}
-	t.rec.Ended(&v.Event)
+	if !t.broken() {
+		t.rec.Ended(&v.Event)
+	}
 	if w != nil {
 		appended()
 	}

@@ -1,13 +1,19 @@
 package history
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
@@ -197,5 +203,44 @@ func TestTicksOfAClock(t *testing.T) {
 	}
 	if want := []int64{1000, 1001, 2000, 2001, 2002, 2003, 3000}; !slices.Equal(got, want) {
 		t.Errorf("ticks %d, want %d", got, want)
+	}
+}
+
+// unread is an engine whose rows cannot be read when it is broken, as those of a replica that does not lead any more.
+type unread struct {
+	store.Engine
+	broken bool
+}
+
+func (e *unread) Get(key, buf []byte) ([]byte, bool, error) {
+	if e.broken {
+		return buf, false, errors.New("it leads no more")
+	}
+	return e.Engine.Get(key, buf)
+}
+
+// A store fails, and the version of an actor that an event reads cannot be read: nothing is told of the event, which would have read a version that never was.
+func TestNothingIsToldOfWhatCannotBeRead(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		e := &unread{Engine: memengine.New()}
+		st, err := store.Open(e, store.Options{Program: "test", Partitions: 4, Log: slog.New(slog.DiscardHandler), Fatal: func(error) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, told := newTracer()
+		tr.Resume(&state.State{Store: st})
+		e.broken = broken
+		on := nodes(1)[0]
+		a := attempt(on)
+		r := tr.Begin(a, nil, 7)
+		tr.Read(r, on)
+		tr.Complete(r, a, errors.New("cancelled"))
+		tr.Enter(r)
+		tr.Ended(r, &row.Writer{Store: st})
+		tr.Leave()
+		if broken == (told.line != "") {
+			t.Errorf("broken %v: told is %q", broken, told.line)
+		}
+		_ = st.Close()
 	}
 }

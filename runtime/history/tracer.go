@@ -217,6 +217,9 @@ func (t *Tracer) Leave() { t.serial.Unlock() }
 // Ended tells of an event that has entered. Into w, the batch of a system with a store, it writes what the next run needs: the record
 // is written before the batch may survive.
 func (t *Tracer) Ended(r *Record, w *row.Writer) {
+	if t.broken() {
+		return
+	}
 	if t.state != nil {
 		if r.Batch = !w.Empty(); r.Batch {
 			t.mark(r, w)
