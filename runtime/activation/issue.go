@@ -1,7 +1,6 @@
 package activation
 
 import (
-	"slices"
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -28,77 +27,6 @@ func EncodeArgs(args []byte, encoder *codec.Encoder, ops []Op) []byte {
 		}
 	}
 	return args
-}
-
-// heldScanMax is up to how many actors of a row it is looked up whether it has one already.
-const heldScanMax = 32
-
-// Prepared returns what the row of a part has, but Changes. For args and number see issues.
-func (r *Run) Prepared(args []byte, number func(*Method) uint32) *row.Prepared {
-	p := &row.Prepared{Chain: r.Wide().Part.Chain}
-	stays := func(h *order.Handle) bool { return !r.Deleting(h) || !h.Is(order.Fresh) } // what is made and deleted was never there
-	var many map[event.ActorID]bool                                                     // Held, if they are more than heldScanMax
-	has := func(h *order.Handle) bool {
-		if many != nil {
-			return many[h.ID]
-		}
-		return slices.Contains(p.Held, h.ID)
-	}
-	hold := func(h *order.Handle) {
-		if h.Is(order.Fresh) || has(h) {
-			return
-		}
-		if p.Held = append(p.Held, h.ID); many != nil {
-			many[h.ID] = true
-		} else if len(p.Held) > heldScanMax {
-			many = make(map[event.ActorID]bool, 2*len(p.Held))
-			for _, id := range p.Held {
-				many[id] = true
-			}
-		}
-	}
-	entries := r.Root.UndoLog().Entries()
-	for i := range entries {
-		hold(order.HandleOf(entries[i].Self().Ref()))
-	}
-	for _, h := range r.Fresh {
-		if stays(h) {
-			p.Fresh = append(p.Fresh, row.Made{ID: h.ID, Layout: h.Layout})
-		}
-	}
-	for _, h := range r.Born {
-		hold(h)
-		p.Born = append(p.Born, h.ID)
-	}
-	for _, h := range r.Deletes {
-		if stays(h) {
-			hold(h)
-			p.Deletes = append(p.Deletes, h.ID)
-		}
-	}
-	for _, e := range r.Edges {
-		if stays(e.Owner) && stays(e.Child) {
-			hold(e.Owner)
-			p.Edges = append(p.Edges, row.Edge{Owner: e.Owner.ID, Child: e.Child.ID, Units: e.Units})
-		}
-	}
-	for _, e := range r.Abroad {
-		if stays(e.Owner) {
-			hold(e.Owner)
-			p.Abroad = append(p.Abroad, row.Edge{Owner: e.Owner.ID, Child: e.Child.ID, Units: e.Units})
-		}
-	}
-	p.Issues = issues(nil, r.Root.Ops, args, number, hold)
-	for h := range r.Holding() {
-		// Invariant: what a part holds is in its store.
-		if h.Is(order.Elsewhere) {
-			assert.Unreachable("activation: a part holds %v of another store", h.ID)
-		}
-		if !h.Is(order.Fresh) && !has(h) {
-			p.Reads = append(p.Reads, h.ID)
-		}
-	}
-	return p
 }
 
 // issues appends ops as they are stored, in program order. args has their arguments, where Encoded says; number returns the number of the signature of a

@@ -14,7 +14,7 @@ import (
 )
 
 // What a part has prepared is in doubt until its home decides, also if this store starts anew meanwhile. So its row has all that the
-// commit needs, and a later start makes from it what the part was: an event that holds its locks for writing, and that Apply carries out as any
+// commit needs, and a later start makes from it what the part was: an event that holds its locks, and that Apply carries out as any
 // other (activation, Prepared). What is numbered in the order of the commits gets its numbers there.
 
 // reread has the states of actors that the part has changed be read from the store: the batch at pos has the changes.

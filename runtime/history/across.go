@@ -95,7 +95,7 @@ func (t *Tracer) Vote(r *Record, a *order.Attempt, log *undo.Log, w *row.Writer,
 	}
 	if log != nil {
 		each(a, log, func(h *order.Handle, dead bool) {
-			if !v.wrote.add(h) {
+			if !v.wrote.Add(h) {
 				return
 			}
 			x := t.noted(r, h)
@@ -112,9 +112,7 @@ func (t *Tracer) Vote(r *Record, a *order.Attempt, log *undo.Log, w *row.Writer,
 	if v.Batch = w != nil; v.Batch {
 		t.markOrder(v, w)
 	}
-	if !t.broken() {
-		t.rec.Ended(&v.Event)
-	}
+	t.ended(&v.Event)
 	if w != nil {
 		appended()
 	}

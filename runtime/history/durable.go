@@ -104,9 +104,6 @@ func (t *Tracer) stored(id event.ActorID) row.Version {
 	return v
 }
 
-// broken reports whether the store has failed. Then nothing is told of an event: nothing of it is kept or answered, and where it has read a version there may have been an error.
-func (t *Tracer) broken() bool { return t.state != nil && t.state.Store.Err() != nil }
-
 // mark adds to the batch of an event what the next run needs to go on with the history.
 func (t *Tracer) mark(r *Record, w *row.Writer) {
 	for i := range r.Writes {

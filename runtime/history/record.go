@@ -13,7 +13,7 @@ type Record struct {
 	mu    sync.Mutex // branches of the event meet here
 	notes []note
 	last  map[*order.Handle]int // index of the last note of an actor, once there are many
-	wrote handleSet
+	wrote order.HandleSet
 	// reached is the tick at which the attempt has reached the last of its actors, in whatever store, as far as is known here. It counts in a system among several.
 	reached int64
 }
@@ -53,8 +53,7 @@ func (r *Record) Forget() { r.notes, r.last, r.reached = r.notes[:0], nil, 0 }
 // clear makes r ready for another event. It keeps the memory of what is small.
 func (r *Record) clear() {
 	clear(r.notes)
-	clear(r.wrote.list)
-	r.wrote = handleSet{list: r.wrote.list[:0]}
+	r.wrote.Clear()
 	r.Forget()
 	r.Event = trace.Event{Line: r.Line[:0], Reads: r.Reads[:0], Writes: r.Writes[:0], Callbacks: r.Callbacks[:0], Timers: r.Timers[:0],
 		Across: trace.Across{Parts: r.Across.Parts[:0]}}
@@ -65,32 +64,5 @@ func (r *Record) clear() {
 
 const lineKeptMax = 4 << 10 // bytes
 
-// handleSet is a set that is small mostly.
-type handleSet struct {
-	list []*order.Handle
-	more map[*order.Handle]bool
-}
-
 // scanMax is the number of handles up to which a handle is looked for without an index.
 const scanMax = 16
-
-// add reports whether h was not in the set.
-func (s *handleSet) add(h *order.Handle) bool {
-	if s.more != nil {
-		had := s.more[h]
-		s.more[h] = true
-		return !had
-	}
-	for i := len(s.list) - 1; i >= 0; i-- {
-		if s.list[i] == h {
-			return false
-		}
-	}
-	if s.list = append(s.list, h); len(s.list) > scanMax {
-		s.more = make(map[*order.Handle]bool, 4*scanMax)
-		for _, o := range s.list {
-			s.more[o] = true
-		}
-	}
-	return true
-}

@@ -175,7 +175,7 @@ func each(a *order.Attempt, log *undo.Log, f func(h *order.Handle, dead bool)) {
 
 // write gives h its next version, unless the event has done so.
 func (t *Tracer) write(r *Record, h *order.Handle, dead bool) {
-	if !r.wrote.add(h) {
+	if !r.wrote.Add(h) {
 		return
 	}
 	a := t.noted(r, h)
@@ -217,15 +217,19 @@ func (t *Tracer) Leave() { t.serial.Unlock() }
 // Ended tells of an event that has entered. Into w, the batch of a system with a store, it writes what the next run needs: the record
 // is written before the batch may survive.
 func (t *Tracer) Ended(r *Record, w *row.Writer) {
-	if t.broken() {
-		return
-	}
 	if t.state != nil {
 		if r.Batch = !w.Empty(); r.Batch {
 			t.mark(r, w)
 		}
 	}
-	t.rec.Ended(&r.Event)
+	t.ended(&r.Event)
+}
+
+// ended tells of an event, unless the store has failed: then nothing of the event is kept or answered, and where it has read a version there may have been an error.
+func (t *Tracer) ended(e *trace.Event) {
+	if t.state == nil || t.state.Store.Err() == nil {
+		t.rec.Ended(e)
+	}
 }
 
 // Answered is called when the answer of an event is about to leave; pos is the largest position that the event has seen. The record

@@ -68,24 +68,23 @@ func init() {
 	gaugePackage.Classes = []*aeonrt.Class{&gaugeClass}
 }
 
+// gauges opens a cluster with a gauge in each of three stores.
+func gauges(t *testing.T, change func(*nodes.Config)) (c *nodes.Cluster, all [3]aeonrt.Ref) {
+	c = openProgram(t, &gaugePackage, len(all), func(cfg *nodes.Config) { cfg.Partitions, cfg.Spread = len(all), false }, change)
+	for s := range all {
+		var err error
+		if all[s], err = c.System(event.StoreID(s)).Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c, all
+}
+
 // A vote that has gone with an answer does not count if a queue has let the event have another actor since: the event which had that before may have written what the vote is for,
 // if the store that has voted has lost its leader. So that store is asked once more.
 func TestAVoteDoesNotCountBeforeALockIsGranted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, err := nodes.Open(nodes.Config{
-			System: aeonrt.Config{Classes: aeonrt.AllClasses(&gaugePackage)}, Stores: 3, Partitions: 3,
-			Open:  func(event.StoreID) (store.Engine, error) { return memengine.New(), nil },
-			Fatal: func(err error) { panic(err) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all [3]aeonrt.Ref
-		for s := range all {
-			if all[s], err = c.System(event.StoreID(s)).Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		c, all := gauges(t, func(*nodes.Config) {})
 		// both has an event at store 2 read the other two, of which held, if it is one of them, is held by another event when the first one comes there.
 		both := func(held int) (messages int64) {
 			c.Settle()
@@ -133,25 +132,15 @@ func TestWhatATellerHasReadIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const trip, late = 10 * time.Millisecond, 500 * time.Millisecond
 		out := &lines{}
-		c, err := nodes.Open(nodes.Config{
-			System: aeonrt.Config{Classes: aeonrt.AllClasses(&gaugePackage), Stdout: out}, Stores: 3, Partitions: 3, Delay: trip,
-			Open: func(s event.StoreID) (store.Engine, error) {
+		c, all := gauges(t, func(cfg *nodes.Config) {
+			cfg.System.Stdout, cfg.Delay = out, trip
+			cfg.Open = func(s event.StoreID) (store.Engine, error) {
 				if s == 2 {
 					return laggard{memengine.New(), late}, nil
 				}
 				return memengine.New(), nil
-			},
-			Fatal: func(err error) { panic(err) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all [3]aeonrt.Ref
-		for s := range all {
-			if all[s], err = c.System(event.StoreID(s)).Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
-				t.Fatal(err)
 			}
-		}
+		})
 		for round := range 3 { // in the later ones store 1 votes with its answer
 			c.Settle()
 			before := c.Counts()
