@@ -77,9 +77,9 @@ type Call struct {
 	Run    Run
 	// Strict: the callee reports at once if what has been written could not be stored, and not by a vote that has the event withdrawn.
 	Strict bool
-	// Votes: the callee votes with the answer, or with that of a call which it has begun before and which ends later: the attempt is thought to take no lock after it, and
-	// to ask for nothing more there.
-	Votes bool
+	// Votes, if not 0: when the callee has begun so many calls of the attempt, of which this one is the last that was sent, and none of them runs, it votes with the answer of
+	// that which has ended last. The attempt is thought to take no lock after that, and to ask for nothing more there.
+	Votes uint64
 	// Holds: then there is a row, too, if the attempt has only read there (commit, [HOLD]): the event is thought to tell something.
 	Holds bool
 	// Order is where in program order the call stands among those that the addressee gets for the event, nil if they come in that order. It is compared as a

@@ -43,8 +43,8 @@ type Part struct {
 	claim   order.Wanted // that a queue has found not to be covered
 	threads []*visit     // whose calls run here
 	begun   uint64       // so many calls
-	asked   bool         // one of these has asked for a vote, which has not been given
-	holds   bool         // and for a row in any case
+	last    uint64       // when so many have, and have ended, a vote is asked for; 0: it is not, or has been given
+	holds   bool         // there is to be a row in any case then
 	votes   bool         // it is about to vote with an answer
 	early   []*Message   // calls that have come since then
 	over    bool         // dropped
@@ -131,7 +131,7 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 	v := &visit{p: p, number: m.Number}
 	p.threads = append(p.threads, v)
 	p.begun++
-	p.asked, p.holds = p.asked || m.Call.Votes, p.holds || m.Call.Holds
+	p.last, p.holds = max(p.last, m.Call.Votes), p.holds || m.Call.Holds
 	p.s.participant.Reopen(p.name)
 	p.s.counts.Calls++
 	p.s.cfg.Workers.Run(func() { p.run(v, m.Call) })
@@ -143,8 +143,8 @@ func (p *Part) run(v *visit, c *Call) {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if holds := p.holds; p.asked && r.Failed == nil && !r.Withdrawn && !p.over && len(p.threads) == 1 {
-		p.votes, p.asked = true, false
+	if holds := p.holds; p.last > 0 && p.begun >= p.last && r.Failed == nil && !r.Withdrawn && !p.over && len(p.threads) == 1 {
+		p.votes, p.last = true, 0
 		s.mu.Unlock()
 		voted := p.proxy.Vote(holds, r)
 		s.mu.Lock()

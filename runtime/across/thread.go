@@ -107,15 +107,16 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	}
 	x := t.begins(to)
 	x.called = true
-	if x.voted {
+	if x.asked {
 		s.learnVote(x.last, votedInVain)
-		x.voted = false
+		x.asked = false
 	}
 	if !th.isAt(to) {
 		x.sent++
 		x.last = voteKey{t.order.Method, c.Method, min(x.sent, nthMax)}
-		c.Votes = s.votes[x.last] > 0
-		c.Holds = c.Votes && s.telling[t.order.Method]
+		if x.asked = !c.Strict && s.votes[x.last] > 0; x.asked {
+			c.Votes, c.Holds = x.sent, s.telling[t.order.Method]
+		}
 	}
 	if t.open++; t.open > len(th.open)+1 {
 		s.counts.Beside++
@@ -158,7 +159,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 		th.told++
 	}
 	t.noteTaken()
-	x.took, x.voted = t.took, r.Votes > 0
+	x.took = t.took
 	if r.Votes > 0 && r.Votes == x.sent { // else a call that was sent before has come there after the vote, or will
 		s.home.Answered(t.name, c.to, r.Wrote || r.Holds)
 		if len(t.threads) > 1 && t.attempt.Locked()-th.told != c.others { // another one may have taken that after the vote

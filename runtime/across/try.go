@@ -52,9 +52,9 @@ type inStore struct {
 	sent     uint64  // without those that were made within others
 	answered bool    // any
 	wrote    bool    // anything, or a row of what the attempt has read there
-	last     voteKey // of the last of these
+	last     voteKey // of the last of these that was sent
 	took     int     // the took of the attempt when the last was answered
-	voted    bool    // that answer has come with a vote
+	asked    bool    // for a vote when that has ended
 }
 
 // in returns what the attempt has in a store; nil: nothing yet. It is valid until the next begins. Caller holds the mutex of the Store.

@@ -19,7 +19,7 @@ const (
 )
 
 func (c *Call) put(e *codec.Encoder) {
-	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes) | in(inCallSpan, c.Span != nil) |
+	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes != 0) | in(inCallSpan, c.Span != nil) |
 		in(inCallOrder, len(c.Order) > 0) | in(inCallHolds, c.Holds)
 	e.Uint(uint64(f))
 	putActor(e, c.Target)
@@ -45,11 +45,14 @@ func (c *Call) put(e *codec.Encoder) {
 			e.Uint(n)
 		}
 	}
+	if f&inCallVotes != 0 {
+		e.Uint(c.Votes)
+	}
 }
 
 func getCall(d *codec.Decoder) *Call {
 	f := set(d.Enum(uint64(inCallHolds) << 1))
-	c := &Call{Strict: f&inCallStrict != 0, Votes: f&inCallVotes != 0, Holds: f&inCallHolds != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
+	c := &Call{Strict: f&inCallStrict != 0, Holds: f&inCallHolds != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
 	if f&inCallLines != 0 {
 		c.Lines = list(d, getLine)
 		given(d, c.Lines != nil, "line")
@@ -67,6 +70,10 @@ func getCall(d *codec.Decoder) *Call {
 	if f&inCallOrder != 0 {
 		c.Order = list(d, (*codec.Decoder).Uint)
 		given(d, c.Order != nil, "place in program order")
+	}
+	if f&inCallVotes != 0 {
+		c.Votes = d.Uint()
+		given(d, c.Votes != 0, "number of calls")
 	}
 	return c
 }

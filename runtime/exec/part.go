@@ -40,7 +40,7 @@ func (x *proxy) Run(t across.Thread, c *across.Call) *across.Reply {
 	ev := x.ev
 	x.recorded.Do(func() { ev.told.span = ev.RecordPart(ev.sys.cfg.Spans, c.Span) })
 	r := ev.ServePart(t, c)
-	if c.Strict && !c.Votes && r.Failed == nil && !r.Withdrawn {
+	if c.Strict && r.Failed == nil && !r.Withdrawn {
 		err := ev.prepare()
 		if err == nil {
 			ev.prep.drop()
