@@ -26,7 +26,7 @@ const (
 	Turn
 	// Take: store 0 gives a store its part of an attempt. Fields: Name, Home, Method, Chain, Number, Place, Wanted.
 	Take
-	// Taken: a store has taken its part. Fields: Name.
+	// Taken: a store has taken its part. Fields: Name, Tick.
 	Taken
 	// Called: the attempt calls a method of an actor of the addressee; or of any store, if a part calls its home. Fields: Name, Number, that of the thread, Call.
 	Called
@@ -97,7 +97,7 @@ type Run struct {
 	Fuel   int64  // that is left
 	Random uint64 // state of the random numbers, 0: not seeded yet
 	Now    int64  // time of the event in nanoseconds since 1970, 0: not asked for yet
-	// Reached is the tick at which the event has reached the last of its actors, 0 unless it is traced.
+	// Reached is a tick at which the event had the last of its locks, 0 unless it is traced.
 	Reached int64
 }
 

@@ -80,7 +80,7 @@ func (s *Store) begin(m *Message) {
 		p.deliver(m.Home, m)
 		return
 	}
-	s.send(m.Home, &Message{Kind: Taken, Name: m.Name})
+	s.send(m.Home, &Message{Kind: Taken, Name: m.Name, Tick: s.cfg.Ticks.Time()})
 }
 
 // RestorePart is [RESTORE], of what was prepared here in an earlier start. open returns what carries it out, with an attempt that holds its locks.

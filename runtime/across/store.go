@@ -26,7 +26,7 @@ type Config struct {
 	Ticks     Ticks
 }
 
-// Ticks is the clock of a store that is traced. The messages of the commit carry it from store to store.
+// Ticks is the clock of a store that is traced. What a part says when it is taken, and the messages of the commit, carry it from store to store.
 type Ticks interface {
 	Time() int64 // 0: it is not traced
 	Heard(tick int64)
@@ -216,6 +216,7 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Turn, Take:
 		s.turns.Take(m.Number, m, s.take)
 	case Taken:
+		s.cfg.Ticks.Heard(m.Tick)
 		s.taken(from, m.Name)
 		s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil)) // it may have been withdrawn, and the part not have heard of that
 	case Missed:

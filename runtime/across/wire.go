@@ -47,7 +47,7 @@ var messages = [...]set{
 	Order:    inMessageName | inMessageHome | inMessageMethod | inMessagePlace | inMessageChain | inMessageParts,
 	Turn:     inMessageName | inMessageNumber | inMessagePlace,
 	Take:     inMessageName | inMessageHome | inMessageMethod | inMessageNumber | inMessagePlace | inMessageChain | inMessageWanted,
-	Taken:    inMessageName,
+	Taken:    inMessageName | inMessageTick,
 	Called:   inMessageName | inMessageNumber | inMessageCall,
 	Returned: inMessageName | inMessageNumber | inMessageReply,
 	Commit:   inMessageCommit | inMessageClaim | inMessageTick,

@@ -154,7 +154,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if w.Part == nil && cx != &cx.Run.Root && (o.inner || len(cx.frames) > 0) {
 		cx.leaves()
 	}
-	c := &across.Call{Target: target, Method: s.PathOf(m), Run: cx.moving(), Strict: w.Strict}
+	c := &across.Call{Target: target, Method: s.PathOf(m), Strict: w.Strict}
 	if args != nil {
 		c.Args = codec.AppendArgs(nil, new(codec.Encoder), args)
 	}
@@ -164,6 +164,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if w.Part != nil {
 		c.Lines, c.Grown = cx.takeLines(), cx.Run.TakeGrown()
 	}
+	c.Run = cx.moving() // behind what is told of locks
 	r := o.thread.Call(to, c, cx)
 	switch {
 	case r == nil:
@@ -213,10 +214,10 @@ func (cx *Activation) missing(target event.ActorID, m *Method) {
 // moving returns what moves with the thread of control to another activation; move takes it back.
 func (cx *Activation) moving() across.Run {
 	cx.Run.LockShared()
-	defer cx.Run.UnlockShared()
 	r := across.Run{Depth: len(cx.frames) + cx.depth, Fuel: cx.fuel + cx.tank, Random: cx.random, Now: cx.Run.now}
+	cx.Run.UnlockShared()
 	if t := cx.Run.Traced; t != nil {
-		r.Reached = cx.Run.sys.Tracer.Reached(t)
+		r.Reached = cx.Run.sys.Tracer.Reached(t, &cx.Run.Attempt)
 	}
 	return r
 }
@@ -335,10 +336,10 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 	default:
 		r.Failed = out.Err
 	}
-	r.Run = cx.moving()
 	if run.IsPart() {
 		r.Lines, r.Grown, r.Granted = cx.takeLines(), run.TakeGrown(), run.TakeGranted() > 0
 	}
+	r.Run = cx.moving() // behind what is told of locks
 	return r
 }
 

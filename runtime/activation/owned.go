@@ -93,6 +93,9 @@ func (cx *Activation) holdAll(list []*order.Handle) (held bool) {
 			r.Respect(h)
 			cx.MaxPos = max(cx.MaxPos, h.LastPos) // whether there is a cycle depends on the last change
 			r.NoteRead(h)
+			if h.Is(order.Deleted) {
+				r.FoundDeleted()
+			}
 		}
 		return true
 	}

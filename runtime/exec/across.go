@@ -55,7 +55,6 @@ func (s *System) openAcross(cfg *Across) {
 		}
 	}
 	s.doubts = s.partitions[0]
-	s.tracer.Among()
 	s.across = across.Open(across.Config{Store: cfg.Store, Stores: s.stores, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
 		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler, Ticks: s.tracer})
 	s.host.Join(s.across)
@@ -125,6 +124,7 @@ func (ev *Event) vote(here bool, there across.Wrote) *across.Verdict {
 		there = across.All
 	}
 	w := ev.Wide()
+	ev.TraceEnd()
 	ev.verdict = w.Try.End(here, there)
 	w.Strict = w.Strict || ev.verdict == nil
 	ev.TraceVerdict(ev.verdict)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
@@ -8,11 +9,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
-// Each of several stores records what events do there. The home of an event names the place that it has among the events of all stores: the tick at
-// which its attempt has reached the last of its actors. It holds all its locks then. So that ticks of several stores have an order they are those
-// of logical clocks: the thread of control and the commit carry them, and no store counts from less than it has heard. What conflicts with an
-// event, and is before it, has released its locks in a store before the event has reached an actor there; what is after it has waited for that,
-// or for the vote or the decision.
+// Each of several stores records what events do there. The home of an event names the place that it has among the events of all stores: a tick at
+// which its attempt holds all its locks. So that ticks of several stores have an order they are those of logical clocks: parts that are taken, the
+// thread of control and the commit carry them, and no store counts from less than it has heard. What conflicts with an event, and is before it, has
+// released its locks in a store before the event has got them there; what is after it has waited for the decision, or for a vote that no lock follows.
+// An actor that the event has locked earlier, and reaches later, does not move its place: a store that has voted may have been lost meanwhile.
 
 // elsewhere returns what stands for the target of an event that is an actor of another store, of which this one knows the id.
 func elsewhere(a *order.Attempt) string {
@@ -21,13 +22,6 @@ func elsewhere(a *order.Attempt) string {
 		class = m.Shape().Path()
 	}
 	return class + ":" + a.Target.ID.String()
-}
-
-// Among says that the system is one of several stores. It is called before the first event. t may be nil.
-func (t *Tracer) Among() {
-	if t != nil {
-		t.among = true
-	}
 }
 
 // Time returns the last tick, 0 without a tracer.
@@ -56,11 +50,15 @@ func (t *Tracer) Held(parent event.EventID, home event.StoreID, issuer event.Act
 	return &trace.Source{Origin: trace.Origin{Parent: parent, Issuer: "?:" + issuer.String(), Index: index, Elsewhere: true, Home: home}}
 }
 
-// Reached returns the tick that the thread of control carries to another store.
-func (t *Tracer) Reached(r *Record) int64 {
+// Reached returns the tick that the thread of control carries to another store, or at the end that of the event.
+func (t *Tracer) Reached(r *Record, a *order.Attempt) int64 {
+	locks := a.Locks() + 1 // before the tick
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return max(r.reached, r.Start)
+	if locks > r.locks {
+		r.reached, r.locks = t.next(), locks
+	}
+	return r.reached
 }
 
 // Arrived notes the tick that the thread of control has carried here.
@@ -76,11 +74,16 @@ func (t *Tracer) BeginPart(a *order.Attempt, home event.StoreID, try uint64, res
 	r := t.pool.Get().(*Record)
 	r.ID, r.Method, r.Start = a.ID, a.Work.String(), t.next()
 	r.Origin.Kind, r.Across.Home, r.Across.Try, r.Across.Restored = trace.Part, home, try, restored
+	r.locks = 1 // those that the part is taken with: its home hears of their tick
 	return r
 }
 
 // Decided notes what all stores have voted for.
-func (t *Tracer) Decided(r *Record, try uint64, parts []event.StoreID) {
+func (t *Tracer) Decided(r *Record, a *order.Attempt, try uint64, parts []event.StoreID) {
+	// Invariant: an attempt gets no lock when it has asked for votes, which carry its tick.
+	if n := a.Locks() + 1; n != r.locks {
+		assert.Unreachable("history: event %v has got %d locks while it is decided", r.ID, n-r.locks)
+	}
 	r.Across.Try, r.Across.At = try, r.reached
 	r.Across.Parts = append(r.Across.Parts, parts...)
 }

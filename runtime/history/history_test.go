@@ -183,6 +183,47 @@ func TestAnEventTakesOnePlace(t *testing.T) {
 	tracer.Enter(first)
 }
 
+// The place of an event over several stores is that of the last lock that it has got in any of them. Actors that it reaches with the locks that it has do not move it.
+func TestThePlaceIsThatOfTheLastLock(t *testing.T) {
+	tracer, _ := newTracer()
+	list := nodes(3)
+	a := attempt(list[0])
+	r := tracer.Begin(a, nil, 7)
+	at := func() int64 { return tracer.Reached(r, a) }
+	first := at()
+	if first <= r.Start {
+		t.Errorf("the event starts at %d, and goes out at %d", r.Start, first)
+	}
+	tracer.Read(r, list[1])
+	if again := at(); again != first {
+		t.Errorf("it goes out at %d, and again at %d, without a further lock", first, again)
+	}
+	tracer.Arrived(r, first+100)
+	if again := at(); again != first+100 {
+		t.Errorf("a thread brings %d, and it goes out at %d", first+100, again)
+	}
+	a.FoundDeleted()
+	last := at()
+	if last <= first+100 {
+		t.Errorf("it gets a lock behind %d, and goes out at %d", first+100, last)
+	}
+	if tracer.Decided(r, a, 1, nil); r.Across.At != last {
+		t.Errorf("it is decided at %d, and had its last lock at %d", r.Across.At, last)
+	}
+
+	part := attempt(list[2])
+	p := tracer.BeginPart(part, 1, 1, false)
+	tracer.Arrived(p, last+100)
+	tracer.Read(p, list[2])
+	if again := tracer.Reached(p, part); again != last+100 {
+		t.Errorf("a thread comes to a part at %d, and leaves at %d without a further lock", last+100, again)
+	}
+	part.FoundDeleted()
+	if again := tracer.Reached(p, part); again <= last+100 {
+		t.Errorf("a part gets a lock behind %d, and is left at %d", last+100, again)
+	}
+}
+
 // clocked is a recorder whose clock goes as a test says.
 type clocked struct {
 	*last

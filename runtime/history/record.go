@@ -14,8 +14,10 @@ type Record struct {
 	notes []note
 	last  map[*order.Handle]int // index of the last note of an actor, once there are many
 	wrote order.HandleSet
-	// reached is the tick at which the attempt has reached the last of its actors, in whatever store, as far as is known here. It counts in a system among several.
+	// reached is a tick at which the attempt had the last of its locks, in whatever store, as far as is known here; locks is 1 above the Locks of the attempt then, 0: there
+	// is none yet. They count in a system among several.
 	reached int64
+	locks   uint64
 }
 
 // note is an actor as the event first reached it.
@@ -48,7 +50,7 @@ func (r *Record) lastNote(h *order.Handle) int {
 }
 
 // Forget drops what a withdrawn attempt has noted.
-func (r *Record) Forget() { r.notes, r.last, r.reached = r.notes[:0], nil, 0 }
+func (r *Record) Forget() { r.notes, r.last, r.reached, r.locks = r.notes[:0], nil, 0, 0 }
 
 // clear makes r ready for another event. It keeps the memory of what is small.
 func (r *Record) clear() {

@@ -26,7 +26,6 @@ type Tracer struct {
 	state  *state.State // nil without a store
 	hashes bool         // hash the fields
 	reuse  bool         // the recorder keeps nothing of an event that was answered
-	among  bool         // the system is one of several stores
 	pool   sync.Pool
 	now    func() int64 // nil: ticks just count
 	tick   atomic.Int64 // the last one
@@ -139,9 +138,6 @@ func (t *Tracer) Read(r *Record, h *order.Handle) {
 		r.last[h] = len(r.notes)
 	}
 	r.notes = append(r.notes, n)
-	if t.among {
-		r.reached = t.next()
-	}
 }
 
 // noted is actors.get for an actor that r has probably noted.

@@ -3,12 +3,14 @@ package nodes_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/nodes"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -40,6 +42,7 @@ var (
 	gaugeBoth    = gaugeMethod("both", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
 	gaugeTell    = gaugeMethod("tell", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
 	gaugeMark    = gaugeMethod("mark", aeonrt.Effects{Self: aeonrt.Write})
+	gaugeDrop    = gaugeMethod("drop", aeonrt.Effects{Self: aeonrt.Write})
 	gaugePackage = aeonrt.Package{Name: "gauge"}
 
 	gaugeHeld chan struct{} // hold waits until it is closed
@@ -47,7 +50,7 @@ var (
 
 func init() {
 	gaugeClass.New = func() aeonrt.Object { return new(gauge) }
-	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark}, &gaugeNew
+	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark, &gaugeDrop}, &gaugeNew
 	nothing := func(*aeonrt.Cx, any, aeonrt.Args) {}
 	gaugeNew.Run, gaugePeek.Run, gaugeRead.Run = nothing, nothing, nothing
 	gaugeHold.Run = func(*aeonrt.Cx, any, aeonrt.Args) { <-gaugeHeld }
@@ -57,6 +60,10 @@ func init() {
 	}
 	gaugeBoth.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
 		aeonrt.CallRemote(cx, args.(*gaugeArgs).first, &gaugePeek, &gaugeArgs{})
+		if _, here := aeonrt.Enter[*gauge](cx, args.(*gaugeArgs).second, &gaugeRead); here {
+			cx.Leave()
+			return
+		}
 		aeonrt.CallRemote(cx, args.(*gaugeArgs).second, &gaugeRead, &gaugeArgs{})
 	}
 	gaugeTell.Effects.ArgRefs = gaugeBoth.Effects.ArgRefs
@@ -65,6 +72,7 @@ func init() {
 		cx.Print("told")
 	}
 	gaugeMark.Run = func(cx *aeonrt.Cx, _ any, _ aeonrt.Args) { cx.Print("marked") }
+	gaugeDrop.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { aeonrt.Delete(cx, args.(*gaugeArgs).first) }
 	gaugePackage.Classes = []*aeonrt.Class{&gaugeClass}
 }
 
@@ -113,6 +121,64 @@ func TestAVoteDoesNotCountBeforeALockIsGranted(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Nor does it count if the event finds an actor deleted later, though it has no lock of that: what was deleted may be so because of an event that has written what the vote is for.
+func TestAVoteDoesNotCountBeforeADeletionIsFound(t *testing.T) {
+	for where, late := range map[string]event.StoreID{"in another store": 0, "at home": 2} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, all := gauges(t, func(*nodes.Config) {})
+				home := c.System(2)
+				second := home.Resolve(all[0].ID())
+				if late == 2 {
+					var err error
+					if second, err = home.Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				// both has an event at home read a gauge of store 1, which is held at first, and then the second one.
+				both := func(held bool) (n across.Counts, err error) {
+					c.Settle()
+					before := c.Counts()
+					gaugeHeld = make(chan struct{})
+					if held {
+						_ = c.System(1).Client().Issue(all[1], &gaugeHold, &gaugeArgs{})
+						synctest.Wait()
+					}
+					f := home.Client().Issue(all[2], &gaugeBoth, &gaugeArgs{home.Resolve(all[1].ID()), second})
+					synctest.Wait()
+					close(gaugeHeld)
+					err = f.Wait()
+					c.Settle()
+					n = c.Counts()
+					n.Messages, n.Early = n.Messages-before.Messages, n.Early-before.Early
+					return n, err
+				}
+				if _, err := both(true); err != nil { // from now on it enters by TOP, and store 1 votes with its answer
+					t.Fatal(err)
+				}
+				found, err := both(false)
+				if err != nil || found.Early == 0 {
+					t.Fatalf("%d votes go with answers (%v)", found.Early, err)
+				}
+				s := c.System(late)
+				if err := s.Client().Await(s.Resolve(second.ID()), &gaugeDrop, &gaugeArgs{first: s.Resolve(second.ID())}); err != nil {
+					t.Fatal(err)
+				}
+				deleted, err := both(false)
+				if err == nil || !strings.Contains(err.Error(), "was deleted") || deleted.Early == 0 {
+					t.Errorf("%d votes go with answers (%v)", deleted.Early, err)
+				}
+				if deleted.Messages < found.Messages+2 { // that ask store 1 once more
+					t.Errorf("%d messages if it finds an actor deleted after a vote, %d if it reads that", deleted.Messages, found.Messages)
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // A laggard is an engine whose disk takes long.

@@ -303,7 +303,9 @@ func (a *Attempt) StartPart(home event.StoreID, turn uint64, wanted []Wanted, ha
 // TakePart is Take for a part. What it is granted before it says that it was taken comes before all that its event does.
 func (a *Attempt) TakePart() {
 	a.pass()
-	a.TakeGranted()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.granted, a.locks = 0, 0
 }
 
 // Abandon ends the waiting of a part that is to be dropped, wherever its code waits.

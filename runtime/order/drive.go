@@ -91,7 +91,7 @@ func (a *Attempt) deliver(report []effect) {
 	}
 	a.pending += int(f.Count) - 1
 	if f.Lazy || f.Mode != lock.None {
-		a.granted++
+		a.gets()
 	}
 	if f.Lazy && a.lazyAt == nil {
 		a.lazyAt = f.At

@@ -99,6 +99,7 @@ func (a *Attempt) take(h *Handle, mode Mode) (ok bool, behind lockID, busy bool)
 	a.home.Hold(h, m, ref, nil)
 	a.entered(h, ref)
 	a.grown = append(a.grown, member{h: h, mode: mode})
+	a.locks++
 	return true, behind, false
 }
 
@@ -204,6 +205,24 @@ func (a *Attempt) TakeGranted() (n int) {
 	defer a.mu.Unlock()
 	n, a.granted = a.granted, 0
 	return n
+}
+
+// gets notes a lock that a queue has given the attempt. Caller holds mu.
+func (a *Attempt) gets() { a.granted, a.locks = a.granted+1, a.locks+1 }
+
+// FoundDeleted notes that the attempt has found an actor deleted, be it without a lock. As that is final it counts as a lock that the attempt has got: whatever it depends
+// on comes before the attempt.
+func (a *Attempt) FoundDeleted() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.gets()
+}
+
+// Locks returns a number that is a larger one when the attempt has got a lock in this store; of a part: since it was taken.
+func (a *Attempt) Locks() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.locks
 }
 
 // Granted notes that queues have given locks to a part of the attempt.
