@@ -172,7 +172,7 @@ func (w *world) check() {
 		name, there := committed[s.id]
 		writes := false
 		for _, a := range s.accesses {
-			if !a.write || s.aborts {
+			if !s.writes(a) {
 				continue
 			}
 			writes = true
@@ -274,7 +274,7 @@ func (w *world) order(value func(actorID) []Name) {
 // scaleOf draws the size of a world.
 func scaleOf(seed uint64) scale {
 	r := rand.New(rand.NewPCG(seed, 2))
-	return scale{stores: 2 + min(r.IntN(4), 1), actors: 2 + r.IntN(4), events: 3 + r.IntN(5), faults: r.IntN(9), beside: 1 + max(0, r.IntN(4)-1)}
+	return scale{stores: 2 + min(r.IntN(4), 1), actors: 2 + r.IntN(4), events: 3 + r.IntN(5), faults: r.IntN(9), beside: 1 + max(0, r.IntN(4)-1), deletes: r.IntN(2) == 0}
 }
 
 // Whatever crashes, and whichever messages are lost, late or overtaken: events happen in all stores or in none, in one order, and nothing is left of
@@ -297,7 +297,7 @@ func TestWorlds(t *testing.T) {
 	if *worlds < 4000 {
 		return
 	}
-	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read"} {
+	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read", "found deleted"} {
 		if saw[rare] < 20 {
 			t.Errorf("%s: %d times", rare, saw[rare])
 		}
@@ -313,8 +313,8 @@ func overtaken(seed uint64, beside int) *world {
 		w.leaving, w.late = true, func(p packet) bool { return p.votes > 0 && p.from == 0 || p.call && p.from == 1 && p.to == 2 }
 	}
 	reader, writer := w.events[0], w.events[1]
-	reader.home, reader.accesses, reader.aborts = 1, []access{{0, false}, {2, false}}, false
-	writer.home, writer.accesses, writer.aborts = 2, []access{{0, true}, {2, true}}, false
+	reader.home, reader.accesses, reader.aborts = 1, []access{{actor: 0}, {actor: 2}}, false
+	writer.home, writer.accesses, writer.aborts = 2, []access{{0, true, false}, {2, true, false}}, false
 	return w
 }
 
@@ -330,14 +330,36 @@ func TestAVoteIsOvertaken(t *testing.T) {
 	}
 }
 
+// deleted returns the same, in which the other event deletes what the reader takes last.
+func deleted(seed uint64) *world {
+	w := overtaken(seed, 1)
+	w.events[1].accesses[1].final = true
+	return w
+}
+
+// Nor does it count if what the event has found deleted since was deleted by the other event.
+func TestAVoteIsOvertakenByADeletion(t *testing.T) {
+	saw := 0
+	for seed := range uint64(*worlds) {
+		w := deleted(seed)
+		if w.run(); w.bad != "" {
+			t.Fatalf("world %d: %v", seed, w)
+		}
+		saw += w.saw["found deleted"]
+	}
+	if saw < 20 {
+		t.Errorf("an actor is found deleted %d times", saw)
+	}
+}
+
 // followed returns a world in which a part that has read votes early, and crashes; another event is to write what it has read, and to tell something, before the disk of the
 // reader's home has its decision.
 func followed(seed uint64) *world {
 	w := newWorld(seed, scale{stores: 3, actors: 3, events: 2, beside: 1})
 	w.deaf, w.leaving, w.lazy = pair(0, 1), true, w.stores[1]
 	reader, writer := w.events[0], w.events[1]
-	reader.home, reader.accesses, reader.aborts, reader.tells = 1, []access{{0, false}}, false, true
-	writer.home, writer.accesses, writer.aborts, writer.tells = 2, []access{{0, true}}, false, true
+	reader.home, reader.accesses, reader.aborts, reader.tells = 1, []access{{actor: 0}}, false, true
+	writer.home, writer.accesses, writer.aborts, writer.tells = 2, []access{{0, true, false}}, false, true
 	return w
 }
 
@@ -378,6 +400,7 @@ func TestBrokenDrivers(t *testing.T) {
 		{"a call runs while its part votes", dense},
 		{"a vote counts though its part was asked for more", drawn},
 		{"a vote counts though another call has taken locks", func(seed uint64) *world { return overtaken(seed, 2) }},
+		{"a vote counts though an actor was found deleted since", deleted},
 	} {
 		caught := uint64(0)
 		for seed := uint64(1); seed <= uint64(*worlds) && caught == 0; seed++ {

@@ -99,7 +99,7 @@ func (h *Home) Answered(name Name, from event.StoreID, row bool) bool {
 	return true
 }
 
-// Taken is [EARLY]: the attempt has taken a lock somewhere. What has voted before, and has no row that holds what it votes for, votes once more.
+// Taken is [EARLY]: the attempt has taken a lock somewhere, or has found an actor deleted. What has voted before, and has no row that holds what it votes for, votes once more.
 func (h *Home) Taken(name Name) {
 	if t := h.tries[name]; t != nil {
 		if t.phase != running {

@@ -11,7 +11,7 @@ import (
 
 // A world is some stores whose events touch actors of each other, over journals and sessions that fail. It is the driver of the machines, as simple as
 // one can be: the lock of an actor is a queue, locks are asked for in the order of the actors, several at a time by some events, and a write appends the name
-// of its attempt. Where events wait for each other in a circle one is withdrawn.
+// of its attempt. Some writes delete the actor: what comes later finds it so without a lock, and does not write it. Where events wait for each other in a circle one is withdrawn.
 type world struct {
 	r       *rand.Rand
 	cfg     scale
@@ -37,7 +37,8 @@ type world struct {
 // scale is how large a world is.
 type scale struct {
 	stores, actors, events, faults int
-	beside                         int // so many calls of an attempt may be under way
+	beside                         int  // so many calls of an attempt may be under way
+	deletes                        bool // some events delete actors
 }
 
 type actorID int
@@ -46,6 +47,7 @@ type actorID int
 type access struct {
 	actor actorID
 	write bool
+	final bool // the write deletes it
 }
 
 // script is an event: what it accesses, in the order of actors.
@@ -65,6 +67,7 @@ type script struct {
 	told     map[int]int            // by access, asked for in another store: the got when it was
 	touched  bool                   // another store
 	seen     map[actorID][]Name     // what the attempt has read
+	gone     map[actorID]bool       // what it has found deleted
 	answered map[actorID][]Name
 	by       Name
 }
@@ -143,6 +146,7 @@ type packet struct {
 	seen     []Name
 	call     bool
 	grant    bool
+	found    bool // with a grant: that the actor was deleted
 	votes    int  // with a grant: so many calls have begun, 0: no vote
 	row      bool // then
 }
@@ -161,7 +165,8 @@ func newWorld(seed uint64, cfg scale) *world {
 		readOnly := w.r.IntN(2) == 0
 		for a := range actorID(cfg.actors) {
 			if w.r.IntN(2) == 0 {
-				s.accesses = append(s.accesses, access{a, !readOnly && w.r.IntN(3) > 0})
+				write := !readOnly && w.r.IntN(3) > 0
+				s.accesses = append(s.accesses, access{a, write, write && w.cfg.deletes && w.r.IntN(8) == 0})
 			}
 		}
 		s.id = event.EventID{Seq: uint64(i + 1)}
@@ -318,7 +323,27 @@ func (w *world) script(name Name) *script { return w.events[name.Event.Seq-1] }
 
 // mayWrite reports what an attempt has changed in a store.
 func (w *world) wrote(s *script, store event.StoreID) bool {
-	return !s.aborts && slices.ContainsFunc(s.accesses, func(a access) bool { return a.write && w.homeOf(a.actor) == store })
+	return slices.ContainsFunc(s.accesses, func(a access) bool { return s.writes(a) && w.homeOf(a.actor) == store })
+}
+
+// writes reports whether the last attempt of an event changes what it accesses, if it commits.
+func (s *script) writes(a access) bool { return a.write && !s.aborts && !s.gone[a.actor] }
+
+// deleted reports whether an actor was deleted.
+func (w *world) deleted(n *node, a actorID) bool {
+	v := n.values[a]
+	return len(v) > 0 && slices.ContainsFunc(w.script(v[len(v)-1]).accesses, func(x access) bool { return x.actor == a && x.final })
+}
+
+// claim asks for the lock of an actor. There is none if that was deleted.
+func (w *world) claim(n *node, a actorID, c claim) {
+	if w.deleted(n, a) {
+		w.saw["found deleted"]++
+		w.granted(n, a, c, true)
+		return
+	}
+	n.queues[a] = append(n.queues[a], c)
+	w.admit(n, a)
 }
 
 // append adds a record to the journal, and returns its position.
@@ -326,7 +351,7 @@ func (w *world) append(n *node, r record) int {
 	n.journal = append(n.journal, r)
 	if r.kind == "apply" || r.kind == "decide" {
 		for _, a := range w.script(r.name).accesses {
-			if a.write && w.homeOf(a.actor) == n.id && !w.script(r.name).aborts {
+			if w.script(r.name).writes(a) && w.homeOf(a.actor) == n.id {
 				n.values[a.actor] = append(slices.Clone(n.values[a.actor]), r.name)
 				n.position[a.actor] = len(n.journal)
 			}
@@ -364,7 +389,7 @@ func (w *world) sync(n *node) {
 	case "apply", "decide":
 		delete(d.prepared, r.name)
 		for _, a := range w.script(r.name).accesses {
-			if a.write && w.homeOf(a.actor) == n.id && !w.script(r.name).aborts {
+			if w.script(r.name).writes(a) && w.homeOf(a.actor) == n.id {
 				d.values[a.actor] = append(slices.Clone(d.values[a.actor]), r.name)
 			}
 		}
@@ -400,7 +425,7 @@ func (w *world) admit(n *node, a actorID) {
 			}
 			if !c.granted {
 				n.queues[a][i].granted = true
-				w.granted(n, a, c)
+				w.granted(n, a, c, false)
 				again = true
 				break // the queue may have changed
 			}
@@ -408,14 +433,15 @@ func (w *world) admit(n *node, a actorID) {
 	}
 }
 
-func (w *world) granted(n *node, a actorID, c claim) {
+func (w *world) granted(n *node, a actorID, c claim, found bool) {
 	s := w.script(c.name)
+	s.gone[a] = w.deleted(n, a) // perhaps while it waited
 	if s.home == n.id {
-		n.home.Taken(c.name)
+		w.taken(n, c.name, found)
 		w.goOn(n, s, c.index, n.values[a])
 		return
 	}
-	p := packet{from: n.id, to: s.home, grant: true, message: Message{Name: c.name}, index: c.index, seen: n.values[a]}
+	p := packet{from: n.id, to: s.home, grant: true, found: found, message: Message{Name: c.name}, index: c.index, seen: n.values[a]}
 	v := n.calls[c.name]
 	alone := v.open == 1 || w.broken == "a part votes while others of its calls run"
 	if _, works := n.part.Has(c.name); works && w.r.IntN(2) > 0 && alone {
@@ -424,6 +450,13 @@ func (w *world) granted(n *node, a actorID, c claim) {
 	}
 	v.open--
 	w.post(p)
+}
+
+// taken notes at its home that an attempt has a lock, or has found an actor deleted.
+func (w *world) taken(n *node, name Name, found bool) {
+	if !found || w.broken != "a vote counts though an actor was found deleted since" {
+		n.home.Taken(name)
+	}
 }
 
 // voteEarly has a participant vote with its answer.
@@ -493,8 +526,7 @@ func (w *world) askOne(n *node, s *script, name Name) bool {
 	a := s.accesses[i]
 	at := w.homeOf(a.actor)
 	if at == n.id {
-		n.queues[a.actor] = append(n.queues[a.actor], claim{name: name, index: i, write: a.write})
-		w.admit(n, a.actor)
+		w.claim(n, a.actor, claim{name: name, index: i, write: a.write})
 		return true
 	}
 	if !s.touched {
@@ -532,6 +564,7 @@ func (w *world) goOn(n *node, s *script, index int, seen []Name) {
 func (w *world) attemptNext(n *node, s *script) {
 	s.attempt++
 	s.next, s.got, s.touched, s.status, s.seen = 0, 0, false, runs, make(map[actorID][]Name)
+	s.gone = make(map[actorID]bool)
 	s.sent, s.told, s.rows = make(map[event.StoreID]int), make(map[int]int), make(map[event.StoreID]bool)
 	w.ask(n, s)
 }
@@ -608,8 +641,7 @@ func (w *world) deliver(p packet) {
 		v.begun++
 		v.open++
 		a := s.accesses[p.index]
-		n.queues[a.actor] = append(n.queues[a.actor], claim{name: m.Name, index: p.index, write: a.write})
-		w.admit(n, a.actor)
+		w.claim(n, a.actor, claim{name: m.Name, index: p.index, write: a.write})
 	case p.grant:
 		if s.attempt != m.Name.Number || s.status != runs { // a late message may have begun what is over
 			w.do(n, n.home.Asked(p.from, m, nil))
@@ -619,7 +651,7 @@ func (w *world) deliver(p packet) {
 			w.withdraw(n, m.Name)
 			return
 		}
-		n.home.Taken(m.Name)
+		w.taken(n, m.Name, p.found)
 		s.rows[p.from] = s.rows[p.from] || p.row
 		if p.votes == s.sent[p.from] || p.votes > 0 && w.broken == "a vote counts though its part was asked for more" { // else a call has come behind the vote, or will
 			n.home.Answered(m.Name, p.from, p.row)
