@@ -28,7 +28,7 @@ func (r *Run) TraceVote(w *row.Writer, appended func()) {
 	}
 }
 
-// TraceEnd notes that the code has ended in all stores.
+// TraceEnd notes that the code has ended in all stores, before these are asked to vote.
 func (r *Run) TraceEnd() {
 	if r.Traced != nil {
 		r.sys.Tracer.Reached(r.Traced, &r.Attempt)
@@ -38,7 +38,7 @@ func (r *Run) TraceEnd() {
 // TraceVerdict notes what all other stores have voted for; nil: the attempt is withdrawn.
 func (r *Run) TraceVerdict(v *across.Verdict) {
 	if r.Traced != nil && v != nil {
-		r.sys.Tracer.Decided(r.Traced, &r.Attempt, r.Wide().Try.Name().Number, v.Stores)
+		r.sys.Tracer.Decided(r.Traced, r.Wide().Try.Name().Number, v.Stores)
 	}
 }
 

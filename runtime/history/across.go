@@ -1,7 +1,6 @@
 package history
 
 import (
-	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
@@ -78,12 +77,9 @@ func (t *Tracer) BeginPart(a *order.Attempt, home event.StoreID, try uint64, res
 	return r
 }
 
-// Decided notes what all stores have voted for.
-func (t *Tracer) Decided(r *Record, a *order.Attempt, try uint64, parts []event.StoreID) {
-	// Invariant: an attempt gets no lock when it has asked for votes, which carry its tick.
-	if n := a.Locks() + 1; n != r.locks {
-		assert.Unreachable("history: event %v has got %d locks while it is decided", r.ID, n-r.locks)
-	}
+// Decided notes what all stores have voted for. The place is what Reached has returned before they were asked: a lock that a queue has given since, and that no code waits for, does
+// not move it.
+func (t *Tracer) Decided(r *Record, try uint64, parts []event.StoreID) {
 	r.Across.Try, r.Across.At = try, r.reached
 	r.Across.Parts = append(r.Across.Parts, parts...)
 }

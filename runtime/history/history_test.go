@@ -207,7 +207,7 @@ func TestThePlaceIsThatOfTheLastLock(t *testing.T) {
 	if last <= first+100 {
 		t.Errorf("it gets a lock behind %d, and goes out at %d", first+100, last)
 	}
-	if tracer.Decided(r, a, 1, nil); r.Across.At != last {
+	if tracer.Decided(r, 1, nil); r.Across.At != last {
 		t.Errorf("it is decided at %d, and had its last lock at %d", r.Across.At, last)
 	}
 
