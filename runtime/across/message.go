@@ -82,6 +82,8 @@ type Call struct {
 	Votes uint64
 	// Holds: then there is a row, too, if the attempt has only read there (commit, [HOLD]): the event is thought to tell something.
 	Holds bool
+	// Last: then the store is over with the attempt if that has only read there (commit, [LAST]).
+	Last bool
 	// Order is where in program order the call stands among those that the addressee gets for the event, nil if they come in that order. It is compared as a
 	// list of numbers.
 	Order []uint64
@@ -118,6 +120,7 @@ type Reply struct {
 	Granted   bool   // queues of the store that replies have given the attempt locks since its last reply
 	Votes     uint64 // if not 0 the store votes for the attempt, of which it has begun so many calls; what it has changed there is a durable row
 	Holds     bool   // then there is a row, whatever the attempt has changed
+	Over      bool   // then the store has released its locks, and has no part any more
 	Lines     []Line // that the callee has issued, and has not told yet
 	// Grown is what the part has taken beyond what it was ordered with, and has not told yet.
 	Grown []order.Wanted

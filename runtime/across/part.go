@@ -45,6 +45,7 @@ type Part struct {
 	begun   uint64       // so many calls
 	last    uint64       // when so many have, and have ended, a vote is asked for; 0: it is not, or has been given
 	holds   bool         // there is to be a row in any case then
+	leaves  bool         // the part is over then, if the attempt has only read
 	votes   bool         // it is about to vote with an answer
 	early   []*Message   // calls that have come since then
 	over    bool         // dropped
@@ -116,7 +117,7 @@ func (p *Part) refused() {
 
 // deliver takes a message of a thread. Caller holds the mutex of the Store.
 func (p *Part) deliver(from event.StoreID, m *Message) {
-	if p.over {
+	if p.over || p.ending { // it may be over with an answer, and the call have been sent before the home knew that
 		return
 	}
 	if i := slices.IndexFunc(p.threads, func(v *visit) bool { return v.number == m.Number }); i >= 0 {
@@ -131,7 +132,7 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 	v := &visit{p: p, number: m.Number}
 	p.threads = append(p.threads, v)
 	p.begun++
-	p.last, p.holds = max(p.last, m.Call.Votes), p.holds || m.Call.Holds
+	p.last, p.holds, p.leaves = max(p.last, m.Call.Votes), p.holds || m.Call.Holds, p.leaves || m.Call.Last
 	p.s.participant.Reopen(p.name)
 	p.s.counts.Calls++
 	p.s.cfg.Workers.Run(func() { p.run(v, m.Call) })
@@ -151,8 +152,11 @@ func (p *Part) run(v *visit, c *Call) {
 		p.votes = false
 		if voted && !p.over {
 			r.Votes = p.begun
-			s.participant.Answered(p.name, r.Wrote || r.Holds)
 			s.counts.Early++
+			// What waits for the vote asks for more, and what is told is told when the attempt is decided.
+			if r.Over = p.leaves && !r.Wrote && !r.Holds && len(p.early) == 0 && len(r.Lines) == 0; !r.Over {
+				s.participant.Answered(p.name, r.Wrote || r.Holds)
+			}
 		}
 	}
 	p.threads = slices.DeleteFunc(p.threads, func(o *visit) bool { return o == v })
@@ -163,6 +167,11 @@ func (p *Part) run(v *visit, c *Call) {
 		return
 	}
 	s.send(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r})
+	if r.Over {
+		s.counts.Over++
+		s.carryOut(s.participant.Over(p.name, s.noEffects()))
+		return
+	}
 	list := p.early
 	p.early = nil
 	for _, m := range list {

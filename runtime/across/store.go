@@ -67,7 +67,7 @@ type Store struct {
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []*Message               // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
-	votes       map[voteKey]int8         // whether calls are to be answered with a vote: see try.go
+	votes       map[voteKey]learned      // whether calls are to be answered with a vote: see try.go
 	telling     map[string]bool          // methods whose last event over several stores has told something
 	held        map[heldID]*Held         // for events of other stores
 	questions   uint64
@@ -89,6 +89,7 @@ type Counts struct {
 	Parts     int64 // taken for other stores
 	Prepared  int64 // of these, with a row, when the home asked for that
 	Early     int64 // votes that went with an answer
+	Over      int64 // of these, of parts that were over with it
 	Restored  int64 // parts that an earlier start had prepared
 	Committed int64 // events of the store that others have taken part in
 	Messages  int64 // to other stores
@@ -98,7 +99,7 @@ type Counts struct {
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
 		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), held: make(map[heldID]*Held),
-		votes: make(map[voteKey]int8), telling: make(map[string]bool)}
+		votes: make(map[voteKey]learned), telling: make(map[string]bool)}
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }
@@ -136,7 +137,7 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error 
 		return ErrEnded
 	}
 	for i := range parts {
-		s.home.Touch(t.name, parts[i].Store)
+		t.touch(parts[i].Store)
 	}
 	s.sendOrder(t)
 	return nil
@@ -409,6 +410,6 @@ func (s *Store) forgetSettled() {
 // Add adds other counts.
 func (c *Counts) Add(o Counts) {
 	c.Wide, c.Unordered, c.Withdrawn, c.Calls, c.Parts = c.Wide+o.Wide, c.Unordered+o.Unordered, c.Withdrawn+o.Withdrawn, c.Calls+o.Calls, c.Parts+o.Parts
-	c.Further, c.Early, c.Messages, c.Beside = c.Further+o.Further, c.Early+o.Early, c.Messages+o.Messages, c.Beside+o.Beside
+	c.Further, c.Early, c.Over, c.Messages, c.Beside = c.Further+o.Further, c.Early+o.Early, c.Over+o.Over, c.Messages+o.Messages, c.Beside+o.Beside
 	c.Prepared, c.Restored, c.Committed = c.Prepared+o.Prepared, c.Restored+o.Restored, c.Committed+o.Committed
 }

@@ -102,20 +102,21 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	c.Order = by.Next()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.home.Touch(t.name, to) {
+	if !t.touch(to) {
 		return false
 	}
 	x := t.begins(to)
 	x.called = true
 	if x.asked {
-		s.learnVote(x.last, votedInVain)
+		s.learn(x.last, votedInVain, overInVain)
 		x.asked = false
 	}
 	if !th.isAt(to) {
 		x.sent++
 		x.last = voteKey{t.order.Method, c.Method, min(x.sent, nthMax)}
-		if x.asked = !c.Strict && s.votes[x.last] > 0; x.asked {
-			c.Votes, c.Holds = x.sent, s.telling[t.order.Method]
+		if v := s.votes[x.last]; !c.Strict && v.votes > 0 {
+			x.asked, c.Votes, c.Holds = true, x.sent, s.telling[t.order.Method]
+			c.Last = v.over == overSure && !c.Holds && len(t.threads) == 1 && t.attempt.Number == 1
 		}
 	}
 	if t.open++; t.open > len(th.open)+1 {
@@ -160,10 +161,21 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 	}
 	t.noteTaken()
 	x.took = t.took
-	if r.Votes > 0 && r.Votes == x.sent { // else a call that was sent before has come there after the vote, or will
+	beside := len(t.threads) > 1 && t.attempt.Locked()-th.told != c.others // another one may have taken a lock after the vote
+	if beside {
+		x.took = tookBeside
+	}
+	all := r.Votes == x.sent // else a call that was sent before has come there after the vote, or will
+	switch {
+	case r.Over:
+		s.home.Over(t.name, c.to)
+		if !all || beside {
+			t.taken()
+		}
+	case r.Votes > 0 && all:
 		s.home.Answered(t.name, c.to, r.Wrote || r.Holds)
-		if len(t.threads) > 1 && t.attempt.Locked()-th.told != c.others { // another one may have taken that after the vote
-			s.home.Taken(t.name)
+		if beside {
+			t.taken()
 		}
 	}
 	return c.back

@@ -53,7 +53,7 @@ type inStore struct {
 	answered bool    // any
 	wrote    bool    // anything, or a row of what the attempt has read there
 	last     voteKey // of the last of these that was sent
-	took     int     // the took of the attempt when the last was answered
+	took     int     // the took of the attempt when the last was answered, or tookBeside
 	asked    bool    // for a vote when that has ended
 }
 
@@ -83,7 +83,9 @@ func (t *Try) hasTaken(store event.StoreID) bool {
 }
 
 // A participant votes with the answer of a call that is thought to be the last one of its store, and to leave a row, or else to be one after which the attempt takes no lock
-// anywhere (commit, [EARLY]). Whether it was is learned when the attempt ends, or asks that store for more.
+// anywhere (commit, [EARLY]). Whether it was is learned when the attempt ends, or asks that store for more. Where nothing is written, and that was so for some time, the participant
+// is over with that vote (commit, [LAST]). An attempt that takes a lock then is withdrawn, which costs more than a vote in vain, so it takes longer until that is tried again. An
+// event with several threads, of which any may come last, does without it, and so does one that was withdrawn before.
 type voteKey struct {
 	event, called string // methods
 	nth           uint64 // of the calls that the attempt makes in the store, from 1 on
@@ -93,17 +95,43 @@ const (
 	nthMax      = 64 // of what is told apart
 	voteMax     = 4  // of the counts of what was learned
 	votedInVain = -2
+	overSure    = 4 // so often it would have been right
+	overInVain  = -12
+
+	tookBeside = -1 // another thread has taken a lock while the call was under way
 )
 
-// learnVote counts for a vote with the answer to a call, or against it. Caller holds mu.
-func (s *Store) learnVote(k voteKey, n int8) { s.votes[k] = max(min(s.votes[k]+n, voteMax), -voteMax) }
+// learned counts, for calls, how often a vote with the answer was right, and how often the participant could have been over then.
+type learned struct{ votes, over int8 }
+
+// learn counts for a vote with the answer to a call, and for being over then, or against that. Caller holds mu.
+func (s *Store) learn(k voteKey, vote, over int8) {
+	l := s.votes[k]
+	l.votes = max(min(l.votes+vote, voteMax), -voteMax)
+	if l.over = min(l.over+over, overSure); over < 0 {
+		l.over = over
+	}
+	s.votes[k] = l
+}
 
 // noteTaken notes what locks the attempt has got since it was called last. Caller holds the mutex of the Store.
 func (t *Try) noteTaken() {
 	if n := t.attempt.Locked(); n != t.took {
 		t.took = n
-		t.s.home.Taken(t.name)
+		t.taken()
 	}
+}
+
+// taken is commit.Home.Taken. Caller holds the mutex of the Store.
+func (t *Try) taken() {
+	t.s.carryOut(t.s.home.Taken(t.name, t.s.noEffects()))
+}
+
+// touch is commit.Home.Touch. Caller holds the mutex of the Store.
+func (t *Try) touch(store event.StoreID) bool {
+	out, ok := t.s.home.Touch(t.name, store, t.s.noEffects())
+	t.s.carryOut(out)
+	return ok
 }
 
 // learn notes which answers were the last ones. Caller holds the mutex of the Store.
@@ -113,10 +141,13 @@ func (t *Try) learn() {
 		if !a.called {
 			continue
 		}
-		if a.took == t.took || a.wrote { // a row holds what it votes for
-			t.s.learnVote(a.last, 1)
-		} else {
-			t.s.learnVote(a.last, votedInVain)
+		switch {
+		case a.wrote: // a row holds what it votes for
+			t.s.learn(a.last, 1, overInVain)
+		case a.took == t.took:
+			t.s.learn(a.last, 1, 1)
+		default:
+			t.s.learn(a.last, votedInVain, overInVain)
 		}
 	}
 }
@@ -147,14 +178,14 @@ func (t *Try) Reach(store event.StoreID) bool {
 	}
 	if t.unordered {
 		defer s.mu.Unlock()
-		if s.ended || !s.reaches(store) || !s.home.Touch(t.name, store) {
+		if s.ended || !s.reaches(store) || !t.touch(store) {
 			return false
 		}
 		t.begins(store).taken = true
 		t.attempt.AddPlace(store)
 		return true
 	}
-	ok := !s.ended && s.reaches(0) && s.reaches(store) && s.home.Touch(t.name, store)
+	ok := !s.ended && s.reaches(0) && s.reaches(store) && t.touch(store)
 	if ok && !t.has(store) { // else another thread waits for it
 		m := *t.order
 		m.Place, m.Parts = t.place, []order.Part{{Store: store}}

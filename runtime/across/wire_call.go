@@ -16,11 +16,12 @@ const (
 	inCallSpan
 	inCallOrder
 	inCallHolds
+	inCallLast
 )
 
 func (c *Call) put(e *codec.Encoder) {
 	f := in(inCallStrict, c.Strict) | in(inCallLines, len(c.Lines) > 0) | in(inCallGrown, len(c.Grown) > 0) | in(inCallVotes, c.Votes != 0) | in(inCallSpan, c.Span != nil) |
-		in(inCallOrder, len(c.Order) > 0) | in(inCallHolds, c.Holds)
+		in(inCallOrder, len(c.Order) > 0) | in(inCallHolds, c.Holds) | in(inCallLast, c.Last)
 	e.Uint(uint64(f))
 	putActor(e, c.Target)
 	e.String(c.Method)
@@ -51,8 +52,8 @@ func (c *Call) put(e *codec.Encoder) {
 }
 
 func getCall(d *codec.Decoder) *Call {
-	f := set(d.Enum(uint64(inCallHolds) << 1))
-	c := &Call{Strict: f&inCallStrict != 0, Holds: f&inCallHolds != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
+	f := set(d.Enum(uint64(inCallLast) << 1))
+	c := &Call{Strict: f&inCallStrict != 0, Holds: f&inCallHolds != 0, Last: f&inCallLast != 0, Target: getActor(d), Method: d.String(), Args: d.Blob(), Run: getRun(d)}
 	if f&inCallLines != 0 {
 		c.Lines = list(d, getLine)
 		given(d, c.Lines != nil, "line")
@@ -114,6 +115,7 @@ const (
 	inReplyVotes
 	inReplyGranted
 	inReplyHolds
+	inReplyOver
 )
 
 func (r *Reply) has() set {
@@ -121,7 +123,7 @@ func (r *Reply) has() set {
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
 		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
 		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVotes, r.Votes != 0) | in(inReplyGranted, r.Granted) |
-		in(inReplyHolds, r.Holds)
+		in(inReplyHolds, r.Holds) | in(inReplyOver, r.Over)
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -157,8 +159,8 @@ func (r *Reply) put(e *codec.Encoder) {
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyHolds) << 1))
-	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Granted: f&inReplyGranted != 0, Holds: f&inReplyHolds != 0}
+	f := set(d.Enum(uint64(inReplyOver) << 1))
+	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Granted: f&inReplyGranted != 0, Holds: f&inReplyHolds != 0, Over: f&inReplyOver != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
 	}

@@ -65,7 +65,7 @@ var (
 	})
 	calls = rapid.Custom(func(t *rapid.T) *Call {
 		c := &Call{Target: actors.Draw(t, "target"), Method: texts.Draw(t, "method"), Args: contents.Draw(t, "args"), Run: runs.Draw(t, "run"),
-			Strict: flags.Draw(t, "strict"), Votes: uint64(rapid.IntRange(0, 300).Draw(t, "votes")), Lines: several(t, lineOf), Grown: several(t, wanted), Order: several(t, numbers)}
+			Strict: flags.Draw(t, "strict"), Last: flags.Draw(t, "last"), Votes: uint64(rapid.IntRange(0, 300).Draw(t, "votes")), Lines: several(t, lineOf), Grown: several(t, wanted), Order: several(t, numbers)}
 		if flags.Draw(t, "recorded") {
 			c.Span = &span.Place{Child: rapid.Uint64().Draw(t, "child"), State: texts.Draw(t, "state"), Async: flags.Draw(t, "async")}
 			copy(c.Span.Trace[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "trace"))
@@ -97,7 +97,7 @@ var (
 		return &event.AbortError{Msg: texts.Draw(t, "msg"), Event: events.Draw(t, "event"), Fault: flags.Draw(t, "fault"), Path: several(t, frames), Cause: causeOf.Draw(t, "cause")}
 	})
 	replies = rapid.Custom(func(t *rapid.T) *Reply {
-		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Votes: rapid.Uint64().Draw(t, "votes"), Granted: flags.Draw(t, "granted"), Holds: flags.Draw(t, "holds"),
+		r := &Reply{Withdrawn: flags.Draw(t, "withdrawn"), Refused: flags.Draw(t, "refused"), Goes: flags.Draw(t, "goes"), Wrote: flags.Draw(t, "wrote"), Votes: rapid.Uint64().Draw(t, "votes"), Granted: flags.Draw(t, "granted"), Over: flags.Draw(t, "over"), Holds: flags.Draw(t, "holds"),
 			Result: contents.Draw(t, "result"), Lines: several(t, lineOf), Grown: several(t, wanted)}
 		if flags.Draw(t, "has run") {
 			r.Run = runs.Draw(t, "run")
@@ -244,6 +244,8 @@ func samples() []one {
 		{"returned", &Message{Kind: Returned, Name: name, Reply: &Reply{Result: []byte{3}, Run: run, Wrote: true, Grown: []order.Wanted{claim}}}},
 		{"returned, with lines", &Message{Kind: Returned, Name: name, Reply: &Reply{Made: account, Goes: true, Lines: lines}}},
 		{"returned, voted", &Message{Kind: Returned, Name: name, Reply: &Reply{Wrote: true, Votes: 2}}},
+		{"called, to be over", &Message{Kind: Called, Name: name, Call: &Call{Target: account, Method: "bank.Account.deposit", Votes: 2, Last: true}}},
+		{"returned, over", &Message{Kind: Returned, Name: name, Reply: &Reply{Votes: 1, Over: true}}},
 		{"returned, held", &Message{Kind: Returned, Name: name, Reply: &Reply{Votes: 1, Holds: true}}},
 		{"returned, granted", &Message{Kind: Returned, Name: name, Reply: &Reply{Granted: true}}},
 		{"returned, withdrawn", &Message{Kind: Returned, Name: name, Reply: &Reply{Withdrawn: true, Refused: true, Claim: claim, Kept: account}}},
@@ -283,6 +285,8 @@ var golden = map[string]string{
 	"called":                         "06058120807081908180804000000381501462616e6b2e4163636f756e742e6465706f7369740201020480897a8080808080808080800180a8d6b90700",
 	"called, with lines":             "060581208070819081808040000303fff7ffffffffffffff010000000000000003000381500568656c6c6f01038150046e6f74650203815082300b53637265656e2e73686f77010104",
 	"called, recorded":               "06058120807081908180804000100381501462616e6b2e4163636f756e742e6465706f73697400000000008080d0e2c6bfce972f10000102030405060708090a0b0c0d0e0f0800010203040506070203783d3101",
+	"called, to be over":             "0605812080708190818080400088010381501462616e6b2e4163636f756e742e6465706f73697400000000000002",
+	"returned, over":                 "0606812080708190818080400080a00201",
 	"called, to vote":                "06058120807081908180804000080381501462616e6b2e4163636f756e742e6465706f73697400000000000002",
 	"called, by a branch":            "06058120807081908180804003200381501462616e6b2e4163636f756e742e6465706f7369740000000000000202ac02",
 	"returned":                       "0606812080708190818080400087100480897a8080808080808080800180a8d6b9070001030103815003",
@@ -567,7 +571,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"a million parts":              {head(Order, one(0, 0, 0, 0, 0, 0), mega), "unexpected end"},
 		"more wanted than bytes":       {head(Take, one(0, 0, 0, 0, 0, 0, 0), huge), "unexpected end"},
 		"mode beyond write":            {head(Take, one(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 6)), "enumeration constant 6 of 6"},
-		"unknown field of a call":      {head(Called, one(0x80, 1)), "enumeration constant 128 of 128"},
+		"unknown field of a call":      {head(Called, one(0x80, 2)), "enumeration constant 256 of 256"},
 		"call without its lines":       {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no line, which is said to be there"},
 		"call without its order":       {head(Called, one(byte(inCallOrder), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no place in program order, which is said to be there"},
 		"call with a vote behind none": {head(Called, one(byte(inCallVotes), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), "no number of calls, which is said to be there"},
@@ -576,7 +580,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"unknown form of a line":       {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 3)), "enumeration constant 3 of 3"},
 		"callback of no object":        {head(Called, one(byte(inCallLines), 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0)), "no client object"},
 		"trace of 15 bytes":            {head(Called, one(byte(inCallSpan), 0, 0, 0, 0, 0, 0, 0, 0, 0, 15), make([]byte, 40)), "an id of a span of 15 bytes, not 16"},
-		"unknown field of a reply":     {head(Returned, one(0x80, 0x80, 2)), "enumeration constant 32768 of 32768"},
+		"unknown field of a reply":     {head(Returned, one(0x80, 0x80, 4)), "enumeration constant 65536 of 65536"},
 		"reply without its result":     {head(Returned, one(byte(inReplyResult), 0)), "no field of a reply"},
 		"reply without its run":        {head(Returned, one(byte(inReplyRun), 0, 0, 0, 0, 0)), "no field of a reply"},
 		"reply without its claim":      {head(Returned, one(byte(inReplyClaim), 0)), "no field of a reply"},

@@ -66,7 +66,7 @@ func (cx *Activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	}
 	// What another event has deleted counts once it has committed, so only now.
 	if st&(order.Deleted|order.Dying) != 0 {
-		cx.Run.FoundDeleted()
+		cx.Run.ReadWithoutLock()
 		fault(h.Deleted(nil))
 	}
 	if h.Object == nil {
@@ -80,7 +80,7 @@ func (cx *Activation) find(h *order.Handle, c *order.Shape) {
 	if h.Is(order.Deleted) {
 		cx.MaxPos = max(cx.MaxPos, h.LastPos) // final, as the deletion is
 		cx.Run.NoteRead(h)
-		cx.Run.FoundDeleted()
+		cx.Run.ReadWithoutLock()
 		fault(h.Deleted(c))
 	}
 }

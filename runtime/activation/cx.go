@@ -169,11 +169,16 @@ func (cx *Cx) EventID() event.EventID { return Of(cx).Run.ID }
 func (cx *Cx) Now() int64 {
 	r := Of(cx).Run
 	r.LockShared()
-	defer r.UnlockShared()
-	if r.now == 0 {
-		r.now = r.sys.Clock.Now().UnixNano()
+	now, first := r.now, r.now == 0
+	if first {
+		now = r.sys.Clock.Now().UnixNano()
+		r.now = now
 	}
-	return r.now
+	r.UnlockShared()
+	if first && r.Wide() != nil {
+		r.ReadWithoutLock() // events that come before this one have earlier times
+	}
+	return now
 }
 
 // Random returns a number in [0, 1). The generator (splitmix64) is seeded by the

@@ -94,7 +94,7 @@ func (cx *Activation) holdAll(list []*order.Handle) (held bool) {
 			cx.MaxPos = max(cx.MaxPos, h.LastPos) // whether there is a cycle depends on the last change
 			r.NoteRead(h)
 			if h.Is(order.Deleted) {
-				r.FoundDeleted()
+				r.ReadWithoutLock()
 			}
 		}
 		return true

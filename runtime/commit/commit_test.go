@@ -274,7 +274,7 @@ func (w *world) order(value func(actorID) []Name) {
 // scaleOf draws the size of a world.
 func scaleOf(seed uint64) scale {
 	r := rand.New(rand.NewPCG(seed, 2))
-	return scale{stores: 2 + min(r.IntN(4), 1), actors: 2 + r.IntN(4), events: 3 + r.IntN(5), faults: r.IntN(9), beside: 1 + max(0, r.IntN(4)-1), deletes: r.IntN(2) == 0}
+	return scale{stores: 2 + min(r.IntN(4), 1), actors: 2 + r.IntN(4), events: 3 + r.IntN(5), faults: r.IntN(9), beside: 1 + max(0, r.IntN(4)-1), deletes: r.IntN(2) == 0, lasts: r.IntN(2) == 0}
 }
 
 // Whatever crashes, and whichever messages are lost, late or overtaken: events happen in all stores or in none, in one order, and nothing is left of
@@ -297,7 +297,7 @@ func TestWorlds(t *testing.T) {
 	if *worlds < 4000 {
 		return
 	}
-	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read", "found deleted"} {
+	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read", "found deleted", "over with an answer", "asks what is over"} {
 		if saw[rare] < 20 {
 			t.Errorf("%s: %d times", rare, saw[rare])
 		}
@@ -323,6 +323,7 @@ func TestAVoteIsOvertaken(t *testing.T) {
 	for seed := range uint64(*worlds) {
 		for beside := 1; beside <= 2; beside++ {
 			w := overtaken(seed, beside)
+			w.cfg.lasts = seed%2 == 0
 			if w.run(); w.bad != "" {
 				t.Fatalf("world %d, %d calls at a time: %v", seed, beside, w)
 			}
@@ -330,7 +331,29 @@ func TestAVoteIsOvertaken(t *testing.T) {
 	}
 }
 
-// deleted returns the same, in which the other event deletes what the reader takes last.
+// released returns a world as overtaken, in which no store crashes, and the part may be over with its answer.
+func released(seed uint64) *world {
+	w := overtaken(seed, 1)
+	w.cfg.lasts, w.trapped, w.deaf = true, false, [2]event.StoreID{}
+	return w
+}
+
+// The reader is withdrawn if it takes its last lock after that.
+func TestAReleaseIsOvertaken(t *testing.T) {
+	saw := 0
+	for seed := range uint64(*worlds) {
+		w := released(seed)
+		if w.run(); w.bad != "" {
+			t.Fatalf("world %d: %v", seed, w)
+		}
+		saw += min(w.saw["over with an answer"], w.saw["withdraw"])
+	}
+	if saw < 20 {
+		t.Errorf("a part is over before a lock is taken %d times", saw)
+	}
+}
+
+// deleted returns a world as overtaken, in which the other event deletes what the reader takes last.
 func deleted(seed uint64) *world {
 	w := overtaken(seed, 1)
 	w.events[1].accesses[1].final = true
@@ -342,6 +365,7 @@ func TestAVoteIsOvertakenByADeletion(t *testing.T) {
 	saw := 0
 	for seed := range uint64(*worlds) {
 		w := deleted(seed)
+		w.cfg.lasts = seed%2 == 0
 		if w.run(); w.bad != "" {
 			t.Fatalf("world %d: %v", seed, w)
 		}
@@ -401,6 +425,7 @@ func TestBrokenDrivers(t *testing.T) {
 		{"a vote counts though its part was asked for more", drawn},
 		{"a vote counts though another call has taken locks", func(seed uint64) *world { return overtaken(seed, 2) }},
 		{"a vote counts though an actor was found deleted since", deleted},
+		{"a lock is taken after a part is over", released},
 	} {
 		caught := uint64(0)
 		for seed := uint64(1); seed <= uint64(*worlds) && caught == 0; seed++ {

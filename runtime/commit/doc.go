@@ -17,7 +17,9 @@
 //	           durable; where it has only read, all that it has seen is durable, and the store's node still leads
 //	[EARLY]    a participant may vote with an answer, before the home asks, and holds its locks until the decision. The vote counts if the attempt
 //	           has asked nothing more of the participant since, and a row holds what it votes for, or the attempt has taken no lock in any store since: then
-//	           all is as if the home had asked at that moment. What it finds deleted it has no lock of, and that counts as one
+//	           all is as if the home had asked at that moment. What it reads without a lock, as that an actor is deleted, counts as a lock
+//	[LAST]     a participant that has only read, and is told that the attempt needs no lock after that, votes with its answer and is over: it releases
+//	           its locks. If the attempt takes one all the same, or asks for more there, it is withdrawn
 //	[HOLD]     a row has all locks of the attempt in its store. There is one where the attempt has only read, too, if nothing may be seen of what follows it before
 //	           it is decided, as it tells something
 //	[DECIDE]   with all votes the home appends the decision, in the batch of its own writes: the commit point. The answer and the decision leave

@@ -37,6 +37,7 @@ type part struct {
 	voted  bool
 	early  bool // [EARLY]: with an answer, and it holds its locks
 	row    bool // then: it has one
+	over   bool // [LAST]: it has voted with an answer, and has released its locks
 	done   bool // it has carried out the decision, or has nothing to carry out
 }
 
@@ -66,51 +67,79 @@ func (h *Home) add(name Name, t *try) {
 }
 
 // Touch notes that the attempt asks something of another store. It is called before that is sent. False says that the attempt is being
-// withdrawn, and asks for nothing more.
-func (h *Home) Touch(name Name, store event.StoreID) bool {
+// withdrawn, perhaps as that store is over with it ([LAST]), and asks for nothing more.
+func (h *Home) Touch(name Name, store event.StoreID, out []Effect) ([]Effect, bool) {
 	t := h.tries[name]
 	if t == nil {
-		return false
+		return out, false
 	}
 	// Invariant: an attempt that has ended asks for nothing.
 	if t.phase != running {
 		assert.Unreachable("commit: %v, which has ended, asks something of store %d", name, store)
 	}
-	p := t.part(store)
-	if p == nil {
+	switch p := t.part(store); {
+	case p == nil:
 		t.parts = append(t.parts, part{store: store})
-		return true
+	case p.over:
+		return h.withdraw(name, t, out), false
+	default:
+		p.voted, p.early, p.row = false, false, false
 	}
-	p.voted, p.early, p.row = false, false, false
-	return true
+	return out, true
 }
 
 // Answered is [EARLY]: a participant has voted with an answer; row says whether it has a row. False says that the attempt is being withdrawn.
 func (h *Home) Answered(name Name, from event.StoreID, row bool) bool {
-	t := h.tries[name]
-	if t == nil {
+	p := h.voter(name, from)
+	if p == nil {
 		return false
-	}
-	p := t.part(from)
-	if p == nil || t.phase != running {
-		assert.Unreachable("commit: store %d votes on %v, and was not asked", from, name)
 	}
 	p.voted, p.early, p.row = true, true, row
 	return true
 }
 
-// Taken is [EARLY]: the attempt has taken a lock somewhere, or has found an actor deleted. What has voted before, and has no row that holds what it votes for, votes once more.
-func (h *Home) Taken(name Name) {
-	if t := h.tries[name]; t != nil {
-		if t.phase != running {
-			assert.Unreachable("commit: %v, which has ended, takes locks", name)
-		}
-		for i := range t.parts {
-			if p := &t.parts[i]; !p.row {
-				p.voted = false
-			}
+// Over is [LAST]: a participant has voted with an answer, and is over. False says that the attempt is being withdrawn.
+func (h *Home) Over(name Name, from event.StoreID) bool {
+	p := h.voter(name, from)
+	if p == nil {
+		return false
+	}
+	p.voted, p.early, p.row, p.over = true, false, false, true
+	return true
+}
+
+// voter returns a participant that has voted with an answer; nil: the attempt is being withdrawn.
+func (h *Home) voter(name Name, from event.StoreID) *part {
+	t := h.tries[name]
+	if t == nil {
+		return nil
+	}
+	p := t.part(from)
+	if p == nil || t.phase != running || p.over {
+		assert.Unreachable("commit: store %d votes on %v, and was not asked", from, name)
+	}
+	return p
+}
+
+// Taken is [EARLY]: the attempt has taken a lock somewhere, or has read something without one. What has voted before, and has no row that holds what it votes for, votes once
+// more. If it is over ([LAST]) the attempt is withdrawn.
+func (h *Home) Taken(name Name, out []Effect) []Effect {
+	t := h.tries[name]
+	if t == nil {
+		return out
+	}
+	if t.phase != running {
+		assert.Unreachable("commit: %v, which has ended, takes locks", name)
+	}
+	for i := range t.parts {
+		switch p := &t.parts[i]; {
+		case p.over:
+			return h.withdraw(name, t, out)
+		case !p.row:
+			p.voted = false
 		}
 	}
+	return out
 }
 
 // End is [PREPARE]: all branches of the attempt have ended, and it asks for no lock any more. wrote are the participants in which it has changed

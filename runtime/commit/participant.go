@@ -72,6 +72,17 @@ func (p *Participant) Answered(name Name, row bool) {
 	t.stage, t.row, t.early = prepared, row, true
 }
 
+// Over is [LAST]: what the attempt has asked for is answered, with a vote, and the attempt needs no lock any more. It has written nothing here, and all that it has seen is durable.
+func (p *Participant) Over(name Name, out []Effect) []Effect {
+	t := p.tasks[name]
+	// Invariant: what has a row waits for the decision.
+	if t == nil || t.stage != working || t.row {
+		assert.Unreachable("commit: %v is over with an answer, and is not at work, or has a row", name)
+	}
+	delete(p.tasks, name)
+	return append(out, Effect{Act: Release, Name: name})
+}
+
 // Reopen is [EARLY]: the attempt asks for more, so its vote does not count any more. If it has a row that stays until it votes again, or is dropped.
 // Reopen reports false if it has not voted early.
 func (p *Participant) Reopen(name Name) bool {

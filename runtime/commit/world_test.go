@@ -39,6 +39,7 @@ type scale struct {
 	stores, actors, events, faults int
 	beside                         int  // so many calls of an attempt may be under way
 	deletes                        bool // some events delete actors
+	lasts                          bool // parts may be over with their answers
 }
 
 type actorID int
@@ -60,8 +61,9 @@ type script struct {
 	after    []int // events that were answered when it began
 	status   status
 	attempt  uint64
-	next     int // of accesses: those before it were asked for
-	got      int // of these
+	next     int  // of accesses: those before it were asked for
+	got      int  // of these
+	over     bool // a part is
 	sent     map[event.StoreID]int
 	rows     map[event.StoreID]bool // have a row, perhaps
 	told     map[int]int            // by access, asked for in another store: the got when it was
@@ -101,6 +103,7 @@ type node struct {
 // calls are those that an attempt has made in another store than its home.
 type calls struct {
 	begun, open int
+	last        bool // one of them is thought to be the last thing that the attempt needs locks for
 	voting      bool
 	early       []packet // come while it votes
 }
@@ -149,6 +152,8 @@ type packet struct {
 	found    bool // with a grant: that the actor was deleted
 	votes    int  // with a grant: so many calls have begun, 0: no vote
 	row      bool // then
+	over     bool // then: the part is over
+	last     bool // with a call: the attempt is thought to need no lock after it
 }
 
 func (w *world) homeOf(a actorID) event.StoreID { return event.StoreID(int(a) % w.cfg.stores) }
@@ -437,8 +442,9 @@ func (w *world) granted(n *node, a actorID, c claim, found bool) {
 	s := w.script(c.name)
 	s.gone[a] = w.deleted(n, a) // perhaps while it waited
 	if s.home == n.id {
-		w.taken(n, c.name, found)
-		w.goOn(n, s, c.index, n.values[a])
+		if w.taken(n, c.name, found) {
+			w.goOn(n, s, c.index, n.values[a])
+		}
 		return
 	}
 	p := packet{from: n.id, to: s.home, grant: true, found: found, message: Message{Name: c.name}, index: c.index, seen: n.values[a]}
@@ -452,11 +458,14 @@ func (w *world) granted(n *node, a actorID, c claim, found bool) {
 	w.post(p)
 }
 
-// taken notes at its home that an attempt has a lock, or has found an actor deleted.
-func (w *world) taken(n *node, name Name, found bool) {
-	if !found || w.broken != "a vote counts though an actor was found deleted since" {
-		n.home.Taken(name)
+// taken notes at its home that an attempt has a lock, or has found an actor deleted. False: it is withdrawn for that.
+func (w *world) taken(n *node, name Name, found bool) bool {
+	s := w.script(name)
+	if found && w.broken == "a vote counts though an actor was found deleted since" || s.over && w.broken == "a lock is taken after a part is over" {
+		return true
 	}
+	w.do(n, n.home.Taken(name, nil))
+	return s.attempt == name.Number && s.status == runs
 }
 
 // voteEarly has a participant vote with its answer.
@@ -465,6 +474,7 @@ func (w *world) voteEarly(n *node, s *script, v *calls, p packet) {
 	t := n.part.tasks[name]
 	r, at := w.rowOf(n, s, name), 0
 	hasRow := len(r.actors) > 0 || w.r.IntN(2) == 0 || t != nil && t.row // the home may expect that it tells something; a row that there is stays one
+	over := v.last && !hasRow
 	for _, a := range s.accesses {
 		if w.homeOf(a.actor) == n.id {
 			at = max(at, n.position[a.actor])
@@ -480,10 +490,19 @@ func (w *world) voteEarly(n *node, s *script, v *calls, p packet) {
 	}
 	w.wait(n, at, func(out []Effect) []Effect {
 		if _, works := n.part.Has(name); works && n.calls[name] == v {
-			n.part.Answered(name, hasRow)
 			w.saw["early votes"]++
-			p.votes, p.row = v.begun, hasRow
+			p.votes, p.row, p.over = v.begun, hasRow, over
 			w.post(p)
+			if over {
+				w.saw["over with an answer"]++
+				early := v.early
+				w.do(n, n.part.Over(name, nil))
+				for _, c := range early {
+					w.deliver(c)
+				}
+				return out
+			}
+			n.part.Answered(name, hasRow)
 			if w.leaving && n.id == 0 {
 				w.leaving = false
 				w.crash(n, 1)
@@ -532,7 +551,10 @@ func (w *world) askOne(n *node, s *script, name Name) bool {
 	if !s.touched {
 		n.home.Begin(name)
 	}
-	if s.touched = true; !n.home.Touch(name, at) {
+	s.touched = true
+	out, ok := n.home.Touch(name, at, nil)
+	if w.do(n, out); !ok {
+		w.saw["asks what is over"]++
 		return false
 	}
 	if s.next-s.got > 1 {
@@ -540,7 +562,7 @@ func (w *world) askOne(n *node, s *script, name Name) bool {
 	}
 	s.sent[at]++
 	s.told[i] = s.got
-	w.post(packet{from: n.id, to: at, call: true, message: Message{Name: name}, index: i})
+	w.post(packet{from: n.id, to: at, call: true, message: Message{Name: name}, index: i, last: w.cfg.lasts && w.r.IntN(3) == 0})
 	return true
 }
 
@@ -564,7 +586,7 @@ func (w *world) goOn(n *node, s *script, index int, seen []Name) {
 func (w *world) attemptNext(n *node, s *script) {
 	s.attempt++
 	s.next, s.got, s.touched, s.status, s.seen = 0, 0, false, runs, make(map[actorID][]Name)
-	s.gone = make(map[actorID]bool)
+	s.gone, s.over = make(map[actorID]bool), false
 	s.sent, s.told, s.rows = make(map[event.StoreID]int), make(map[int]int), make(map[event.StoreID]bool)
 	w.ask(n, s)
 }
@@ -638,7 +660,7 @@ func (w *world) deliver(p packet) {
 			v = &calls{}
 			n.calls[m.Name] = v
 		}
-		v.begun++
+		v.begun, v.last = v.begun+1, v.last || p.last
 		v.open++
 		a := s.accesses[p.index]
 		w.claim(n, a.actor, claim{name: m.Name, index: p.index, write: a.write})
@@ -651,16 +673,24 @@ func (w *world) deliver(p packet) {
 			w.withdraw(n, m.Name)
 			return
 		}
-		w.taken(n, m.Name, p.found)
+		if !w.taken(n, m.Name, p.found) {
+			return
+		}
 		s.rows[p.from] = s.rows[p.from] || p.row
-		if p.votes == s.sent[p.from] || p.votes > 0 && w.broken == "a vote counts though its part was asked for more" { // else a call has come behind the vote, or will
-			n.home.Answered(m.Name, p.from, p.row)
-			if s.got > s.told[p.index] { // this may have been taken after the vote
+		all := p.votes == s.sent[p.from]
+		if all || p.over || p.votes > 0 && w.broken == "a vote counts though its part was asked for more" { // else a call has come behind the vote, or will
+			if p.over {
+				n.home.Over(m.Name, p.from)
+			} else {
+				n.home.Answered(m.Name, p.from, p.row)
+			}
+			if s.got > s.told[p.index] || p.over && !all { // this may have been taken after the vote
 				w.saw["votes that may be stale"]++
-				if w.broken != "a vote counts though another call has taken locks" {
-					n.home.Taken(m.Name)
+				if w.broken != "a vote counts though another call has taken locks" && !w.taken(n, m.Name, false) {
+					return
 				}
 			}
+			s.over = s.over || p.over
 			if w.trapped && p.from == 0 {
 				w.trapped = false
 				w.crash(w.stores[0], 0)

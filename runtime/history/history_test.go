@@ -202,7 +202,7 @@ func TestThePlaceIsThatOfTheLastLock(t *testing.T) {
 	if again := at(); again != first+100 {
 		t.Errorf("a thread brings %d, and it goes out at %d", first+100, again)
 	}
-	a.FoundDeleted()
+	a.ReadWithoutLock()
 	last := at()
 	if last <= first+100 {
 		t.Errorf("it gets a lock behind %d, and goes out at %d", first+100, last)
@@ -218,7 +218,7 @@ func TestThePlaceIsThatOfTheLastLock(t *testing.T) {
 	if again := tracer.Reached(p, part); again != last+100 {
 		t.Errorf("a thread comes to a part at %d, and leaves at %d without a further lock", last+100, again)
 	}
-	part.FoundDeleted()
+	part.ReadWithoutLock()
 	if again := tracer.Reached(p, part); again <= last+100 {
 		t.Errorf("a part gets a lock behind %d, and is left at %d", last+100, again)
 	}

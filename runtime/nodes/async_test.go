@@ -66,6 +66,8 @@ var (
 	tillPast    = aeonrt.Method{Class: &tillClass, Name: "past", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillLook    = aeonrt.Method{Class: &tillClass, Name: "look", Signature: "()", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
 	tillPeek    = aeonrt.Method{Class: &tillClass, Name: "peek", Signature: "()", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
+	tillMay     = aeonrt.Method{Class: &tillClass, Name: "may", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillAsk     = aeonrt.Method{Class: &tillClass, Name: "ask", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Read}}
 	tillPackage = aeonrt.Package{Name: "till"}
 
 	tillWait = func(time.Duration) {} // in a bubble it waits
@@ -73,7 +75,7 @@ var (
 
 func init() {
 	tillClass.New = func() aeonrt.Object { return new(till) }
-	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillEach, &tillSee, &tillDrop, &tillTwo, &tillPast, &tillLook, &tillPeek}, &tillNew
+	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillEach, &tillSee, &tillDrop, &tillTwo, &tillPast, &tillLook, &tillPeek, &tillMay, &tillAsk}, &tillNew
 	for _, m := range append(tillClass.Methods, tillClass.Ctor) {
 		m.NewArgs = func() aeonrt.Args { return new(tillArgs) }
 	}
@@ -133,10 +135,24 @@ func init() {
 		x.ret = self.(*till).n
 	}
 	tillPeek.Run = func(*aeonrt.Cx, any, aeonrt.Args) {}
-	tillLook.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { // the first call takes long
+	tillLook.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { // the first call takes long; the second one is not made if by is below 0
 		x := args.(*tillArgs)
 		aeonrt.Async(cx, x.of[0], &tillSee, &tillArgs{after: x.after})
-		aeonrt.Async(cx, x.of[1], &tillPeek, &tillArgs{})
+		if x.by >= 0 {
+			tillWait(x.beat)
+			aeonrt.Async(cx, x.of[1], &tillPeek, &tillArgs{})
+		}
+	}
+	tillMay.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) { // it writes if by is not 0
+		if args.(*tillArgs).by != 0 {
+			tillAdd.Run(cx, self, args)
+		}
+	}
+	tillAsk.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		aeonrt.CallRemote(cx, args.(*tillArgs).of[0], &tillMay, &tillArgs{by: max(args.(*tillArgs).by, 0)})
+		if args.(*tillArgs).by < 0 {
+			cx.Now()
+		}
 	}
 	tillPackage.Classes = []*aeonrt.Class{&tillClass}
 }
@@ -189,7 +205,7 @@ func TestAsyncCallsGoOutAtOnce(t *testing.T) {
 					{"two calls in each of two others", []aeonrt.Ref{in[1][0], in[1][1], in[2][0], in[2][1]}, 12, 20, 60},
 				} {
 					do := func() error { return cl.Await(in[0][0], &tillAll, &tillArgs{by: 1000, of: e.of}) }
-					for range 5 { // so often the votes with answers are wrong, or missing, before that is learned
+					for range 2 { // further ones, so that it is learned which votes with answers are wrong, or missing
 						if err := do(); err != nil {
 							t.Error(err)
 						}
@@ -318,10 +334,19 @@ func TestAVoteDoesNotCountBesideALockOfAnotherThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tillWait = time.Sleep
 		c, in, cl := tills(t, 1, 10*ms, func() store.Engine { return memengine.New() })
-		p := &placed{c: c, cl: cl}
-		messages, _ := p.costs(t, func() error {
-			return cl.Await(in[0][0], &tillLook, &tillArgs{of: []aeonrt.Ref{in[1][0], in[2][0]}, after: 5 * ms})
-		})
+		look := func(by int64) (messages int64) {
+			c.Settle()
+			before := c.Counts().Messages
+			if err := cl.Await(in[0][0], &tillLook, &tillArgs{of: []aeonrt.Ref{in[1][0], in[2][0]}, after: 5 * ms, by: by}); err != nil {
+				t.Error(err)
+			}
+			c.Settle()
+			return c.Counts().Messages - before
+		}
+		for range 3 { // it is learned that the first call is worth a vote
+			look(-1)
+		}
+		messages := look(0)
 		// Two calls and their answers, the last one with a vote; both stores are asked, and vote; and the store that has voted twice is told the end. Two fewer if the first vote counts.
 		if messages != 9 {
 			t.Errorf("%d messages", messages)
@@ -330,6 +355,90 @@ func TestAVoteDoesNotCountBesideALockOfAnotherThread(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A store is over with an event that has only read there, when it is learned that the event needs no lock after that. An event that does all the same is withdrawn once, and that is
+// learned.
+func TestAnEventThatNeedsALockIsWithdrawnIfAStoreIsOverWithIt(t *testing.T) {
+	const ms = time.Millisecond
+	defer func(wait func(time.Duration)) { tillWait = wait }(tillWait)
+	for name, e := range map[string]struct {
+		store int // of the second call
+		beat  time.Duration
+	}{
+		"of another store, by another thread":  {2, 5 * ms},
+		"of another store, behind the answer":  {2, 30 * ms},
+		"of the same store, behind the vote":   {1, 8 * ms},
+		"of the same store, behind the answer": {1, 30 * ms},
+		"of the same store, as that votes":     {1, 5 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tillWait = time.Sleep
+				c, in, cl := tills(t, 2, 10*ms, func() store.Engine { return memengine.New() })
+				look := func(by int64) (withdrawn, over, messages int64) {
+					c.Settle()
+					before := c.Counts()
+					if err := cl.Await(in[0][0], &tillLook, &tillArgs{of: []aeonrt.Ref{in[1][0], in[e.store][1]}, after: 5 * ms, beat: e.beat, by: by}); err != nil {
+						t.Error(err)
+					}
+					c.Settle()
+					after := c.Counts()
+					return after.Withdrawn - before.Withdrawn, after.Over - before.Over, after.Messages - before.Messages
+				}
+				for range 4 {
+					look(-1)
+				}
+				if withdrawn, over, messages := look(-1); withdrawn != 0 || over != 1 || messages != 2 {
+					t.Errorf("%d messages, and the store is over with %d attempts (%d withdrawn)", messages, over, withdrawn)
+				}
+				if withdrawn, over, _ := look(0); withdrawn != 1 || over != 1 {
+					t.Errorf("an event takes another lock: the store is over with %d attempts, and %d are withdrawn", over, withdrawn)
+				}
+				for range 3 {
+					if withdrawn, over, _ := look(0); withdrawn != 0 || over != 0 {
+						t.Errorf("an event takes another lock, as others before: the store is over with %d attempts, and %d are withdrawn", over, withdrawn)
+					}
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A store is not over with an event that has written there, though those before have only read. One that asks for the time when a store is over with it is withdrawn, as the time
+// may depend on events that have followed it there.
+func TestAStoreIsOverWithAnEventThatReads(t *testing.T) {
+	c, in, cl := tills(t, 1, 0, func() store.Engine { return memengine.New() })
+	for i, e := range []struct{ by, over, withdrawn int64 }{{}, {}, {}, {}, {0, 1, 0}, {0, 1, 0}, {-1, 1, 1}, {-1, 0, 0}, {1000, 0, 0}, {0, 0, 0}, {1000, 0, 0}} { // below 0: it asks for the time
+		before := c.Counts()
+		if err := cl.Await(in[0][0], &tillAsk, &tillArgs{of: in[1], by: e.by}); err != nil {
+			t.Fatal(err)
+		}
+		c.Settle()
+		after := c.Counts()
+		if over, withdrawn := after.Over-before.Over, after.Withdrawn-before.Withdrawn; over != e.over || withdrawn != e.withdrawn {
+			t.Errorf("event %d, %d: the store is over with %d attempts, and %d are withdrawn; want %d and %d", i, e.by, over, withdrawn, e.over, e.withdrawn)
+		}
+	}
+	for range 12 + 4 { // and then one that writes
+		if err := cl.Await(in[0][0], &tillAsk, &tillArgs{of: in[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := c.Counts().Over
+	if err := cl.Await(in[0][0], &tillAsk, &tillArgs{of: in[1], by: 1000}); err != nil || c.Counts().Over != before {
+		t.Errorf("a store is over with an event that has written there (%v)", err)
+	}
+	args := &tillArgs{}
+	if err := cl.Await(in[1][0], &tillSee, args); err != nil || args.ret != 3000 {
+		t.Errorf("the till has %d (%v), and not 3000", args.ret, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // An async call that is under way when its event is withdrawn has ended before what the event has written is taken back.

@@ -210,9 +210,9 @@ func (a *Attempt) TakeGranted() (n int) {
 // gets notes a lock that a queue has given the attempt. Caller holds mu.
 func (a *Attempt) gets() { a.granted, a.locks = a.granted+1, a.locks+1 }
 
-// FoundDeleted notes that the attempt has found an actor deleted, be it without a lock. As that is final it counts as a lock that the attempt has got: whatever it depends
-// on comes before the attempt.
-func (a *Attempt) FoundDeleted() {
+// ReadWithoutLock notes that the attempt has read something that has no lock: that an actor is deleted, which is final, or the time. It counts as a lock that the attempt has
+// got, as what the attempt has read may depend on others that are to come before it.
+func (a *Attempt) ReadWithoutLock() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.gets()

@@ -27,6 +27,9 @@ const toldLate = "./runtime/nodes -run TestWhatATellerHasReadIsHeld"
 // lastCall is several calls of one store, the last of which comes with its vote.
 const lastCall = "./runtime/nodes -run TestTheLastCallHasTheVote"
 
+// overWithIt are events that need a lock when a store is over with them.
+const overWithIt = "./runtime/nodes -run OverWith"
+
 // callbacks are clients outside of clusters whose stores crash.
 const callbacks = "./runtime/nodes -run TestCallbacksThroughFaults"
 
@@ -84,7 +87,7 @@ var ofAcross = []plant{
 		"\t_ = written\n",
 		faults),
 	bug("a vote in vain does not count against the next", "runtime/across/thread.go",
-		"\t\ts.learnVote(x.last, votedInVain)\n",
+		"\t\ts.learn(x.last, votedInVain, overInVain)\n",
 		"",
 		lastCall),
 	bug("all calls of a method have the vote", "runtime/across/thread.go",
@@ -124,12 +127,16 @@ var ofAcross = []plant{
 		"!p.over {",
 		asyncOver),
 	bug("a vote counts though a call was sent before it that comes after it", "runtime/across/thread.go",
-		"r.Votes > 0 && r.Votes == x.sent {",
-		"r.Votes > 0 {",
+		"all := r.Votes == x.sent",
+		"all := r.Votes > 0",
 		asyncOver),
+	bug("a store is over with an event that has written there", "runtime/across/part.go",
+		"p.leaves && !r.Wrote && !r.Holds && ",
+		"p.leaves && ",
+		overWithIt),
 	bug("a vote counts though another thread has taken a lock since", "runtime/across/thread.go",
-		"t.attempt.Locked()-th.told != c.others {",
-		"t.attempt.Locked() < 0 {",
+		"t.attempt.Locked()-th.told != c.others",
+		"t.attempt.Locked() < 0",
 		"./runtime/nodes -run TestAVoteDoesNotCountBesideALockOfAnotherThread"),
 	bug("attempts go on of which store 0 has lost a part", "runtime/across/session.go",
 		"return !t.turned || slices.ContainsFunc(t.order.Parts",
@@ -139,8 +146,12 @@ var ofAcross = []plant{
 		"\tif r.Granted {\n",
 		"\tif r.Granted && s == nil {\n",
 		"./runtime/nodes -run TestAVoteDoesNotCountBeforeALockIsGranted"),
+	bug("a store is over with an event that asks for the time then", "runtime/activation/cx.go",
+		"first && r.Wide() != nil",
+		"first && r.Wide() != nil && r.IsPart()",
+		overWithIt),
 	bug("a vote counts though an actor was found deleted since", "runtime/activation/call.go",
-		"\t\tcx.Run.NoteRead(h)\n\t\tcx.Run.FoundDeleted()\n",
+		"\t\tcx.Run.NoteRead(h)\n\t\tcx.Run.ReadWithoutLock()\n",
 		"\t\tcx.Run.NoteRead(h)\n",
 		"./runtime/nodes -run TestAVoteDoesNotCountBeforeADeletionIsFound"),
 	bug("an actor that is reached later than its lock was got moves the place of an event", "runtime/history/across.go",

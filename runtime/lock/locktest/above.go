@@ -184,7 +184,7 @@ func (w *world) enterAbove(e scene.Event) {
 	t.asked, t.unsent, t.open = stores, true, true
 	home := &w.core(h).home
 	home.Begin(nameOf(id))
-	w.others(e, stores, func(s uint8) { home.Touch(nameOf(id), ids.StoreID(s)) })
+	w.others(e, stores, func(s uint8) { home.Touch(nameOf(id), ids.StoreID(s), nil) })
 	w.sendOrder(e)
 }
 
@@ -234,7 +234,7 @@ func (w *world) reach(e scene.Event, store uint8, y scene.Node) bool {
 		t.open = true
 		w.core(h).home.Begin(name)
 	}
-	w.core(h).home.Touch(name, ids.StoreID(store))
+	w.core(h).home.Touch(name, ids.StoreID(store), nil)
 	t.asked |= 1 << store
 	switch {
 	case !ordered:

@@ -288,7 +288,7 @@ func (w *world) askMore(e scene.Event, x scene.Node) {
 	k.early = false
 	w.touched.write(partKnow(s, e))
 	w.core(s).part.Reopen(nameOf(k.id))
-	w.core(w.homeHost(e)).home.Touch(nameOf(k.id), ids.StoreID(s))
+	w.core(w.homeHost(e)).home.Touch(nameOf(k.id), ids.StoreID(s), nil)
 	w.run(e)
 	w.above.tries[e].early &^= 1 << s
 }
@@ -299,7 +299,7 @@ func (w *world) took(e scene.Event) {
 	if t.early == 0 || t.ended || viewFaults.countVotes {
 		return
 	}
-	w.core(w.homeHost(e)).home.Taken(nameOf(w.runs[e].home.ID()))
+	w.core(w.homeHost(e)).home.Taken(nameOf(w.runs[e].home.ID()), nil)
 	w.run(e)
 	t.early &= t.firm
 }
