@@ -140,7 +140,13 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 
 // run makes a call, and answers it.
 func (p *Part) run(v *visit, c *Call) {
-	r := p.proxy.Run(v, c)
+	if p.answer(v, p.proxy.Run(v, c)) {
+		p.work() // another worker would have to be woken
+	}
+}
+
+// answer answers a call, perhaps with a vote. It reports whether the part is over then: the caller is its worker.
+func (p *Part) answer(v *visit, r *Reply) (over bool) {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,19 +170,21 @@ func (p *Part) run(v *visit, c *Call) {
 		if len(p.threads) == 0 {
 			p.do(p.undo)
 		}
-		return
+		return false
 	}
 	s.send(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r})
 	if r.Over {
 		s.counts.Over++
+		over, p.busy = !p.busy, true
 		s.carryOut(s.participant.Over(p.name, s.noEffects()))
-		return
+		return over
 	}
 	list := p.early
 	p.early = nil
 	for _, m := range list {
 		p.deliver(p.home, m)
 	}
+	return false
 }
 
 // awaitsHome reports whether any thread waits for a call that it has made. Caller holds the mutex of the Store.
