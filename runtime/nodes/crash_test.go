@@ -742,7 +742,7 @@ func TestFaults(t *testing.T) {
 		saw.traced.add(f.saw.traced)
 	}
 	t.Logf("over several stores: %+v", saw)
-	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0 || saw.traced.parts == 0 || saw.traced.lost == 0) {
+	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Over == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0 || saw.traced.parts == 0 || saw.traced.lost == 0) {
 		t.Errorf("something never happens: %+v", saw)
 	}
 }
