@@ -208,8 +208,17 @@ func (c *Cluster) isReady(l *link, n *node) {
 	early := l.early[n.id]
 	delete(l.early, n.id)
 	for _, deliver := range early {
-		c.workers.Run(deliver)
+		c.arrive(l, deliver)
 	}
+}
+
+// arrive has a message arrive when it has been under way.
+func (c *Cluster) arrive(l *link, deliver func()) {
+	if c.cfg.Delay > 0 && l.session != 0 {
+		time.AfterFunc(c.cfg.Delay, func() { c.workers.Run(deliver) })
+		return
+	}
+	c.workers.Run(deliver)
 }
 
 func between(a, b event.StoreID) [2]event.StoreID { return [2]event.StoreID{min(a, b), max(a, b)} }
@@ -368,10 +377,8 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 		target.sys.Across().Receive(n.from.id, session, m) // sys does not change any more
 		c.flying.Add(-1)
 	}
-	if l.ready[to] && c.cfg.Delay > 0 && target != n.from {
-		time.AfterFunc(c.cfg.Delay, func() { c.workers.Run(deliver) })
-	} else if l.ready[to] {
-		c.workers.Run(deliver)
+	if l.ready[to] {
+		c.arrive(l, deliver)
 	} else {
 		l.early[to] = append(l.early[to], deliver)
 	}
