@@ -74,6 +74,14 @@ func ledgerAccounts(t testing.TB, cl *aeonrt.Client) aeonrt.Vector[ledger.Accoun
 	return list
 }
 
+// bankOfStore returns a bank of a store, without accounts.
+func bankOfStore(s *exec.System) (b ledger.BankRef) {
+	for i := 0; b.ID().IsNull() || !s.Across().IsHere(b.ID()); i++ {
+		b.Ref = aeonrt.Named(s.Client(), &ledger.AeonClassBank, fmt.Sprint("bank", i))
+	}
+	return b
+}
+
 const (
 	accounts = 24
 	deposit  = 1000
@@ -401,6 +409,57 @@ func TestADeletionThatWasPrepared(t *testing.T) {
 			t.Error(err)
 		}
 		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A store that has voted for an event which makes actors there starts anew before that is decided. The actors that it makes then have other ids.
+func TestIDsOfWhatIsPreparedAreNotGivenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openProgram(t, &ledger.AeonPackage, 2, func(cfg *nodes.Config) { cfg.Delay = 10 * time.Millisecond })
+		// open has a bank of a store open accounts in both.
+		open := func(at event.StoreID, money int64) (aeonrt.Vector[ledger.AccountRef], error) {
+			return bankOfStore(c.System(at)).Open(c.System(at).Client(), 12, money)
+		}
+		var first aeonrt.Vector[ledger.AccountRef]
+		opened := make(chan error)
+		go func() {
+			var err error
+			first, err = open(0, 100)
+			opened <- err
+		}()
+		for undone := 0; undone == 0; _, _, undone = c.System(0).Across().Open() { // it is decided, and store 1 does not know
+			<-time.After(time.Millisecond)
+		}
+		err := c.Crash(1, losing(func(unsynced int) int { return unsynced }))
+		if err == nil {
+			err = c.Restart(1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := open(1, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-opened; err != nil {
+			t.Fatal(err)
+		}
+		if n := c.Counts().Restored; n != 1 {
+			t.Errorf("%d parts are restored", n)
+		}
+		seen := make(map[event.ActorID]bool)
+		for i, list := range []aeonrt.Vector[ledger.AccountRef]{first, second} {
+			for _, a := range list.Items() {
+				got, err := ledger.AccountRef{Ref: c.System(1).Resolve(a.ID())}.Worth(c.System(1).Client())
+				if want := int64(100 - 50*i); err != nil || got != want || seen[a.ID()] {
+					t.Errorf("account %v has %d (%v), and not %d; another one has its id: %v", a.ID(), got, err, want, seen[a.ID()])
+				}
+				seen[a.ID()] = true
+			}
+		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}

@@ -185,7 +185,7 @@ var ofAcross = []plant{
 	bug("what is prepared has given ids that a later start gives again", "runtime/exec/part.go",
 		"\td.ReserveIDs(&ev.Attempt)\n",
 		"",
-		"./runtime/nodes -run TestFaults -fault 1601 -faults 100"),
+		"./runtime/nodes -run TestIDsOfWhatIsPrepared"),
 	bug("a later start goes on with states that do not have what was prepared", "runtime/exec/part.go",
 		"if x.restored {",
 		"if x.restored && pos == 0 {",
