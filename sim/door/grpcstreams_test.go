@@ -89,7 +89,7 @@ func TestSlowReadersByGRPC(t *testing.T) {
 			for err = nil; err == nil; { // what was on its way
 				_, err = stuck.next()
 			}
-			if stuck.last > 1 || status.Code(err) == codes.OK {
+			if stuck.last > 2 || status.Code(err) == codes.OK { // the second one may be half sent when the stream ends: the rest of it comes before the end, as the client reads now
 				t.Errorf("the slow client has got %d callbacks and is told %v", stuck.last, err)
 			}
 		})
