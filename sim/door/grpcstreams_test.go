@@ -89,7 +89,11 @@ func TestSlowReadersByGRPC(t *testing.T) {
 			for err = nil; err == nil; { // what was on its way
 				_, err = stuck.next()
 			}
-			if stuck.last > 2 || status.Code(err) == codes.OK { // the second one may be half sent when the stream ends: the rest of it comes before the end, as the client reads now
+			most := uint64(1)
+			if status.Code(err) == codes.NotFound { // it was not reset, but ends with a status, and what the transport has is sent before that
+				most = 2
+			}
+			if stuck.last > most || status.Code(err) == codes.OK {
 				t.Errorf("the slow client has got %d callbacks and is told %v", stuck.last, err)
 			}
 		})
