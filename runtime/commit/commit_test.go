@@ -304,6 +304,23 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
+// inMany runs worlds, of which some have to see all of some things.
+func inMany(t *testing.T, of func(seed uint64) *world, see ...string) {
+	saw := 0
+	for seed := range uint64(*worlds) {
+		w := of(seed)
+		if w.run(); w.bad != "" {
+			t.Fatalf("world %d: %v", seed, w)
+		}
+		if !slices.ContainsFunc(see, func(what string) bool { return w.saw[what] == 0 }) {
+			saw++
+		}
+	}
+	if saw < 20 {
+		t.Errorf("%d worlds have seen %q", saw, see)
+	}
+}
+
 // overtaken returns a world in which a part that has read votes early, and crashes; another event takes what it has read, and the reader's home hears of that last of all. With
 // several calls at a time the vote is still under way when the reader takes its last lock.
 func overtaken(seed uint64, beside int) *world {
@@ -340,17 +357,7 @@ func released(seed uint64) *world {
 
 // The reader is withdrawn if it takes its last lock after that.
 func TestAReleaseIsOvertaken(t *testing.T) {
-	saw := 0
-	for seed := range uint64(*worlds) {
-		w := released(seed)
-		if w.run(); w.bad != "" {
-			t.Fatalf("world %d: %v", seed, w)
-		}
-		saw += min(w.saw["over with an answer"], w.saw["withdraw"])
-	}
-	if saw < 20 {
-		t.Errorf("a part is over before a lock is taken %d times", saw)
-	}
+	inMany(t, released, "over with an answer", "withdraw")
 }
 
 // deleted returns a world as overtaken, in which the other event deletes what the reader takes last.
@@ -362,18 +369,11 @@ func deleted(seed uint64) *world {
 
 // Nor does it count if what the event has found deleted since was deleted by the other event.
 func TestAVoteIsOvertakenByADeletion(t *testing.T) {
-	saw := 0
-	for seed := range uint64(*worlds) {
+	inMany(t, func(seed uint64) *world {
 		w := deleted(seed)
 		w.cfg.lasts = seed%2 == 0
-		if w.run(); w.bad != "" {
-			t.Fatalf("world %d: %v", seed, w)
-		}
-		saw += w.saw["found deleted"]
-	}
-	if saw < 20 {
-		t.Errorf("an actor is found deleted %d times", saw)
-	}
+		return w
+	}, "found deleted")
 }
 
 // followed returns a world in which a part that has read votes early, and crashes; another event is to write what it has read, and to tell something, before the disk of the
@@ -389,17 +389,7 @@ func followed(seed uint64) *world {
 
 // What is told first is what comes first.
 func TestATellerIsNotOvertaken(t *testing.T) {
-	saw := 0
-	for seed := range uint64(*worlds) {
-		w := followed(seed)
-		if w.run(); w.bad != "" {
-			t.Fatalf("world %d: %v", seed, w)
-		}
-		saw += w.saw["held at a start, and only read"]
-	}
-	if saw < 20 {
-		t.Errorf("a store that has voted starts anew %d times", saw)
-	}
+	inMany(t, followed, "held at a start, and only read")
 }
 
 // What a driver must not do is noticed.

@@ -361,6 +361,24 @@ func TestAKeyOutlivesItsTarget(t *testing.T) {
 	}
 }
 
+// restartInDoubt has store 1 crash, and start anew, when an event of store 0 is decided, and store 1, which has voted for it, does not know that.
+func restartInDoubt(t *testing.T, c *nodes.Cluster) {
+	t.Helper()
+	for undone := 0; undone == 0; _, _, undone = c.System(0).Across().Open() {
+		<-time.After(time.Millisecond)
+	}
+	err := c.Crash(1, losing(func(unsynced int) int { return unsynced }))
+	if err == nil {
+		err = c.Restart(1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := c.Counts().Restored; n != 1 {
+		t.Fatalf("%d parts are restored", n)
+	}
+}
+
 // A store crashes when it has voted for an event that deletes an actor, and carries that out in its next start, without having read the actor. An event that waits for
 // the actor meanwhile finds it deleted, and does not look for its state.
 func TestADeletionThatWasPrepared(t *testing.T) {
@@ -387,21 +405,9 @@ func TestADeletionThatWasPrepared(t *testing.T) {
 			_, err := vault.Close(cl, account, 0, 2)
 			closed <- err
 		}()
-		for undone := 0; undone == 0; _, _, undone = c.System(0).Across().Open() { // it is decided, and store 1 does not know
-			<-time.After(time.Millisecond)
-		}
-		err := c.Crash(1, losing(func(unsynced int) int { return unsynced }))
-		if err == nil {
-			err = c.Restart(1)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := c.Counts().Restored; n != 1 {
-			t.Fatalf("%d parts are restored", n)
-		}
+		restartInDoubt(t, c)
 		s := c.System(1)
-		_, err = ledger.VaultRef{Ref: s.Resolve(vault.ID())}.Balance(s.Client())
+		_, err := ledger.VaultRef{Ref: s.Resolve(vault.ID())}.Balance(s.Client())
 		if abort := new(aeonrt.AbortError); !errors.As(err, &abort) || !abort.Fault {
 			t.Errorf("a reader that has waited gets %v", err)
 		}
@@ -430,25 +436,13 @@ func TestIDsOfWhatIsPreparedAreNotGivenAgain(t *testing.T) {
 			first, err = open(0, 100)
 			opened <- err
 		}()
-		for undone := 0; undone == 0; _, _, undone = c.System(0).Across().Open() { // it is decided, and store 1 does not know
-			<-time.After(time.Millisecond)
-		}
-		err := c.Crash(1, losing(func(unsynced int) int { return unsynced }))
-		if err == nil {
-			err = c.Restart(1)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		restartInDoubt(t, c)
 		second, err := open(1, 50)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := <-opened; err != nil {
 			t.Fatal(err)
-		}
-		if n := c.Counts().Restored; n != 1 {
-			t.Errorf("%d parts are restored", n)
 		}
 		seen := make(map[event.ActorID]bool)
 		for i, list := range []aeonrt.Vector[ledger.AccountRef]{first, second} {

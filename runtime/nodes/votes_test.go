@@ -181,6 +181,121 @@ func TestAVoteDoesNotCountBeforeADeletionIsFound(t *testing.T) {
 	}
 }
 
+// A vote with an answer, of a store in which an event has only read, does not count if another thread of the event has taken a lock since that call was sent: the vote may be
+// older than that lock.
+func TestAVoteDoesNotCountBesideALockOfAnotherThread(t *testing.T) {
+	const ms = time.Millisecond
+	defer func(wait func(time.Duration)) { tillWait = wait }(tillWait)
+	synctest.Test(t, func(t *testing.T) {
+		tillWait = time.Sleep
+		c, in, cl := tills(t, 1, 10*ms, func() store.Engine { return memengine.New() })
+		look := func(by int64) (messages int64) {
+			c.Settle()
+			before := c.Counts().Messages
+			if err := cl.Await(in[0][0], &tillLook, &tillArgs{of: []aeonrt.Ref{in[1][0], in[2][0]}, after: 5 * ms, by: by}); err != nil {
+				t.Error(err)
+			}
+			c.Settle()
+			return c.Counts().Messages - before
+		}
+		for range 3 { // it is learned that the first call is worth a vote
+			look(-1)
+		}
+		messages := look(0)
+		// Two calls and their answers, the last one with a vote; both stores are asked, and vote; and the store that has voted twice is told the end. Two fewer if the first vote counts.
+		if messages != 9 {
+			t.Errorf("%d messages", messages)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A store is over with an event that has only read there, when it is learned that the event needs no lock after that. An event that does all the same is withdrawn once, and that is
+// learned.
+func TestAnEventThatNeedsALockIsWithdrawnIfAStoreIsOverWithIt(t *testing.T) {
+	const ms = time.Millisecond
+	defer func(wait func(time.Duration)) { tillWait = wait }(tillWait)
+	for name, e := range map[string]struct {
+		store int // of the second call
+		beat  time.Duration
+	}{
+		"of another store, by another thread":  {2, 5 * ms},
+		"of another store, behind the answer":  {2, 30 * ms},
+		"of the same store, behind the vote":   {1, 8 * ms},
+		"of the same store, behind the answer": {1, 30 * ms},
+		"of the same store, as that votes":     {1, 5 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tillWait = time.Sleep
+				c, in, cl := tills(t, 2, 10*ms, func() store.Engine { return memengine.New() })
+				look := func(by int64) (withdrawn, over, messages int64) {
+					c.Settle()
+					before := c.Counts()
+					if err := cl.Await(in[0][0], &tillLook, &tillArgs{of: []aeonrt.Ref{in[1][0], in[e.store][1]}, after: 5 * ms, beat: e.beat, by: by}); err != nil {
+						t.Error(err)
+					}
+					c.Settle()
+					after := c.Counts()
+					return after.Withdrawn - before.Withdrawn, after.Over - before.Over, after.Messages - before.Messages
+				}
+				for range 4 {
+					look(-1)
+				}
+				if withdrawn, over, messages := look(-1); withdrawn != 0 || over != 1 || messages != 2 {
+					t.Errorf("%d messages, and the store is over with %d attempts (%d withdrawn)", messages, over, withdrawn)
+				}
+				if withdrawn, over, _ := look(0); withdrawn != 1 || over != 1 {
+					t.Errorf("an event takes another lock: the store is over with %d attempts, and %d are withdrawn", over, withdrawn)
+				}
+				for range 3 {
+					if withdrawn, over, _ := look(0); withdrawn != 0 || over != 0 {
+						t.Errorf("an event takes another lock, as others before: the store is over with %d attempts, and %d are withdrawn", over, withdrawn)
+					}
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A store is not over with an event that has written there, though those before have only read. One that asks for the time when a store is over with it is withdrawn, as the time
+// may depend on events that have followed it there.
+func TestAStoreIsOverWithAnEventThatReads(t *testing.T) {
+	c, in, cl := tills(t, 1, 0, func() store.Engine { return memengine.New() })
+	for i, e := range []struct{ by, over, withdrawn int64 }{{}, {}, {}, {}, {0, 1, 0}, {0, 1, 0}, {-1, 1, 1}, {-1, 0, 0}, {1000, 0, 0}, {0, 0, 0}, {1000, 0, 0}} { // below 0: it asks for the time
+		before := c.Counts()
+		if err := cl.Await(in[0][0], &tillAsk, &tillArgs{of: in[1], by: e.by}); err != nil {
+			t.Fatal(err)
+		}
+		c.Settle()
+		after := c.Counts()
+		if over, withdrawn := after.Over-before.Over, after.Withdrawn-before.Withdrawn; over != e.over || withdrawn != e.withdrawn {
+			t.Errorf("event %d, %d: the store is over with %d attempts, and %d are withdrawn; want %d and %d", i, e.by, over, withdrawn, e.over, e.withdrawn)
+		}
+	}
+	for range 12 + 4 { // and then one that writes
+		if err := cl.Await(in[0][0], &tillAsk, &tillArgs{of: in[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := c.Counts().Over
+	if err := cl.Await(in[0][0], &tillAsk, &tillArgs{of: in[1], by: 1000}); err != nil || c.Counts().Over != before {
+		t.Errorf("a store is over with an event that has written there (%v)", err)
+	}
+	args := &tillArgs{}
+	if err := cl.Await(in[1][0], &tillSee, args); err != nil || args.ret != 3000 {
+		t.Errorf("the till has %d (%v), and not 3000", args.ret, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A laggard is an engine whose disk takes long.
 type laggard struct {
 	store.Engine
