@@ -48,8 +48,8 @@ type Part struct {
 	leaves  bool         // the part is over then, if the attempt has only read
 	votes   bool         // it is about to vote with an answer
 	early   []*Message   // calls that have come since then
-	over    bool         // dropped
-	ending  bool         // it has committed, or has only read and voted
+	dropped bool
+	ending  bool // it has committed, or has only read and voted
 	jobs    []func()
 	busy    bool // a worker does the jobs
 
@@ -117,7 +117,7 @@ func (p *Part) refused() {
 
 // deliver takes a message of a thread. Caller holds the mutex of the Store.
 func (p *Part) deliver(from event.StoreID, m *Message) {
-	if p.over || p.ending { // it may be over with an answer, and the call have been sent before the home knew that
+	if p.dropped || p.ending { // it may be over with an answer, and the call have been sent before the home knew that
 		return
 	}
 	if i := slices.IndexFunc(p.threads, func(v *visit) bool { return v.number == m.Number }); i >= 0 {
@@ -150,13 +150,13 @@ func (p *Part) answer(v *visit, r *Reply) (over bool) {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if holds := p.holds; p.last > 0 && p.begun >= p.last && r.Failed == nil && !r.Withdrawn && !p.over && len(p.threads) == 1 {
+	if holds := p.holds; p.last > 0 && p.begun >= p.last && r.Failed == nil && !r.Withdrawn && !p.dropped && len(p.threads) == 1 {
 		p.votes, p.last = true, 0
 		s.mu.Unlock()
 		voted := p.proxy.Vote(holds, r)
 		s.mu.Lock()
 		p.votes = false
-		if voted && !p.over {
+		if voted && !p.dropped {
 			r.Votes = p.begun
 			s.counts.Early++
 			// What waits for the vote asks for more, and what is told is told when the attempt is decided.
@@ -166,7 +166,7 @@ func (p *Part) answer(v *visit, r *Reply) (over bool) {
 		}
 	}
 	p.threads = slices.DeleteFunc(p.threads, func(o *visit) bool { return o == v })
-	if p.over {
+	if p.dropped {
 		if len(p.threads) == 0 {
 			p.do(p.undo)
 		}
@@ -175,9 +175,13 @@ func (p *Part) answer(v *visit, r *Reply) (over bool) {
 	s.send(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r})
 	if r.Over {
 		s.counts.Over++
-		over, p.busy = !p.busy, true
+		// Invariant: a part that is at work has no job. So no worker does any.
+		if p.busy {
+			assert.Unreachable("across: %v is over, and has jobs", p.name)
+		}
+		p.busy = true
 		s.carryOut(s.participant.Over(p.name, s.noEffects()))
-		return over
+		return true
 	}
 	list := p.early
 	p.early = nil
@@ -262,10 +266,10 @@ func (p *Part) apply() {
 
 // drop ends a part that has not committed. Caller holds the mutex of the Store.
 func (p *Part) drop() {
-	if p.over { // the store has ended
+	if p.dropped { // the store has ended
 		return
 	}
-	p.over = true
+	p.dropped = true
 	p.attempt.Abandon()
 	if len(p.threads) == 0 {
 		p.do(p.undo)

@@ -114,7 +114,7 @@ func (s *Store) End() {
 		t.attempt.Break(t.token, nil, 0)
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(s.parts), commit.Name.Compare) {
-		if p := s.parts[name]; !p.over && !p.ending {
+		if p := s.parts[name]; !p.dropped && !p.ending {
 			p.drop()
 		}
 	}

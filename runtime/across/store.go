@@ -370,7 +370,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			p.do(p.write)
 		case commit.Apply, commit.Release:
 			switch p.ending = true; {
-			case p.over: // the store has ended
+			case p.dropped: // the store has ended
 			case f.Act == commit.Apply:
 				p.do(p.apply)
 			default:

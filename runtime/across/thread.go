@@ -108,7 +108,7 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	x := t.begins(to)
 	x.called = true
 	if x.asked {
-		s.learn(x.last, votedInVain, overInVain)
+		s.learnCall(x.last, votedInVain, overInVain)
 		x.asked = false
 	}
 	if !th.isAt(to) {

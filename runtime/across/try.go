@@ -104,12 +104,14 @@ const (
 // learned counts, for calls, how often a vote with the answer was right, and how often the participant could have been over then.
 type learned struct{ votes, over int8 }
 
-// learn counts for a vote with the answer to a call, and for being over then, or against that. Caller holds mu.
-func (s *Store) learn(k voteKey, vote, over int8) {
+// learnCall counts for a vote with the answer to a call, and for being over then, or against that. Caller holds mu.
+func (s *Store) learnCall(k voteKey, vote, over int8) {
 	l := s.votes[k]
 	l.votes = max(min(l.votes+vote, voteMax), -voteMax)
-	if l.over = min(l.over+over, overSure); over < 0 {
+	if over < 0 {
 		l.over = over
+	} else {
+		l.over = min(l.over+over, overSure)
 	}
 	s.votes[k] = l
 }
@@ -143,11 +145,11 @@ func (t *Try) learn() {
 		}
 		switch {
 		case a.wrote: // a row holds what it votes for
-			t.s.learn(a.last, 1, overInVain)
+			t.s.learnCall(a.last, 1, overInVain)
 		case a.took == t.took:
-			t.s.learn(a.last, 1, 1)
+			t.s.learnCall(a.last, 1, 1)
 		default:
-			t.s.learn(a.last, votedInVain, overInVain)
+			t.s.learnCall(a.last, votedInVain, overInVain)
 		}
 	}
 }

@@ -66,7 +66,6 @@ func (cx *Activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	}
 	// What another event has deleted counts once it has committed, so only now.
 	if st&(order.Deleted|order.Dying) != 0 {
-		cx.Run.ReadWithoutLock()
 		fault(h.Deleted(nil))
 	}
 	if h.Object == nil {

@@ -93,9 +93,6 @@ func (cx *Activation) holdAll(list []*order.Handle) (held bool) {
 			r.Respect(h)
 			cx.MaxPos = max(cx.MaxPos, h.LastPos) // whether there is a cycle depends on the last change
 			r.NoteRead(h)
-			if h.Is(order.Deleted) {
-				r.ReadWithoutLock()
-			}
 		}
 		return true
 	}

@@ -51,7 +51,7 @@ func (t *Tracer) Held(parent event.EventID, home event.StoreID, issuer event.Act
 
 // Reached returns the tick that the thread of control carries to another store, or at the end that of the event.
 func (t *Tracer) Reached(r *Record, a *order.Attempt) int64 {
-	locks := a.Locks() + 1 // before the tick
+	locks := a.LockedHere() + 1 // before the tick
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if locks > r.locks {

@@ -14,7 +14,7 @@ type Record struct {
 	notes []note
 	last  map[*order.Handle]int // index of the last note of an actor, once there are many
 	wrote order.HandleSet
-	// reached is a tick at which the attempt had the last of its locks, in whatever store, as far as is known here; locks is 1 above the Locks of the attempt then, 0: there
+	// reached is a tick at which the attempt had the last of its locks, in whatever store, as far as is known here; locks is 1 above the LockedHere of the attempt then, 0: there
 	// is none yet. They count in a system among several.
 	reached int64
 	locks   uint64

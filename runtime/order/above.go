@@ -305,7 +305,7 @@ func (a *Attempt) TakePart() {
 	a.pass()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.granted, a.locks = 0, 0
+	a.granted, a.here = 0, 0
 }
 
 // Abandon ends the waiting of a part that is to be dropped, wherever its code waits.

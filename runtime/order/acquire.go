@@ -35,6 +35,7 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 			return waited
 		case lock.Withdraw:
 			if h.Is(Deleted) { // while the attempt waited; that is final
+				a.gets()
 				return waited
 			}
 			if a.turn != 0 && d.MayGrow(h) {

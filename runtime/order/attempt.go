@@ -80,7 +80,7 @@ type Attempt struct {
 	known    int             // so many of members.away come from the target and the arguments
 	grown    []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
 	granted  int             // how many locks queues have given it; of a part those that came after its entry, and that it has not told yet
-	locks    uint64          // how many locks it has got in this store; of a part those that came after its entry
+	here     uint64          // how many locks it has got in this store; of a part those that came after its entry
 	turn     uint64          // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
 	ended    bool            // see Ended
 	growing  bool            // a branch is trying to take something
@@ -124,7 +124,7 @@ func (a *Attempt) clear() {
 	if len(a.entries) > 0 { // no assert.That, whose arguments would be allocated
 		assert.Unreachable("order: an attempt of event %v ends with %d entries", a.ID, len(a.entries))
 	}
-	a.pending, a.granted, a.locks, a.refusal = 0, 0, 0, effect{}
+	a.pending, a.granted, a.here, a.refusal = 0, 0, 0, effect{}
 	a.isNarrow, a.reaching, a.coarse, a.parallel, a.Expecting, a.stopped = false, false, false, false, false, false
 	a.extra = a.extra[:0]
 	a.lazyAt, a.entry = nil, nil

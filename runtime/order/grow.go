@@ -99,7 +99,7 @@ func (a *Attempt) take(h *Handle, mode Mode) (ok bool, behind lockID, busy bool)
 	a.home.Hold(h, m, ref, nil)
 	a.entered(h, ref)
 	a.grown = append(a.grown, member{h: h, mode: mode})
-	a.locks++
+	a.here++
 	return true, behind, false
 }
 
@@ -207,8 +207,8 @@ func (a *Attempt) TakeGranted() (n int) {
 	return n
 }
 
-// gets notes a lock that a queue has given the attempt. Caller holds mu.
-func (a *Attempt) gets() { a.granted, a.locks = a.granted+1, a.locks+1 }
+// gets notes a lock that a queue has given the attempt, or that it has found an actor deleted, which counts as one: see ReadWithoutLock. Caller holds mu.
+func (a *Attempt) gets() { a.granted, a.here = a.granted+1, a.here+1 }
 
 // ReadWithoutLock notes that the attempt has read something that has no lock: that an actor is deleted, which is final, or the time. It counts as a lock that the attempt has
 // got, as what the attempt has read may depend on others that are to come before it.
@@ -218,11 +218,11 @@ func (a *Attempt) ReadWithoutLock() {
 	a.gets()
 }
 
-// Locks returns a number that is a larger one when the attempt has got a lock in this store; of a part: since it was taken.
-func (a *Attempt) Locks() uint64 {
+// LockedHere returns a number that is a larger one when the attempt has got a lock in this store; of a part: since it was taken.
+func (a *Attempt) LockedHere() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.locks
+	return a.here
 }
 
 // Granted notes that queues have given locks to a part of the attempt.

@@ -182,7 +182,11 @@ func (a *Attempt) Carry(list []*Handle) (held bool) {
 	defer a.mu.Unlock()
 	held = true
 	for _, h := range list {
-		if h.IsPrivate() || h.Is(Deleted) || a.home.Holds(h) != 0 {
+		if h.Is(Deleted) {
+			a.gets()
+			continue
+		}
+		if h.IsPrivate() || a.home.Holds(h) != 0 {
 			continue
 		}
 		held = false
