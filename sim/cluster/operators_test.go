@@ -110,6 +110,7 @@ func (w *world) leaderOf(by int, store uint32) int {
 func TestOperators(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, 4)
+	w.spread() // before that a store moves to another leader, and lists say meanwhile that they have no part of it
 	c := &crowd{w: w, stop: make(chan struct{}), tag: t.Name()}
 	spread := make(map[uint32]string) // a purse in each store
 	for i := 0; i < purses || len(spread) < w.stores; i++ {
