@@ -355,7 +355,7 @@ func (t *attempt) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // FlushError lets http.ResponseController send what is written, unless the attempt has failed.
 func (t *attempt) FlushError() error {
-	if t.WriteHeader(http.StatusOK); t.over {
+	if t.WriteHeader(http.StatusOK); t.over || t.isWhole() {
 		return nil
 	}
 	return http.NewResponseController(t.ResponseWriter).Flush()

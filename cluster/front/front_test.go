@@ -379,3 +379,31 @@ func TestACarriedRequestIsUnknown(t *testing.T) {
 		t.Errorf("%d, %s, %d dials", status, text, dials)
 	}
 }
+
+// The headers of an answer by gRPC that has its status there are sent when the answer ends, though a proxy flushes them before. Those of other answers are sent then.
+func TestTheStatusOfACallComesWithTheEnd(t *testing.T) {
+	for status, early := range map[string]bool{"14": false, "": true} {
+		p := &places{}
+		p.move(Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if status != "" {
+				w.Header().Set(statusHeader, status)
+			} else {
+				defer w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+			}
+			w.WriteHeader(http.StatusOK)
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+		})})
+		f := newFront(p, time.Second, nil)
+		f.cfg.GRPC = &GRPC{Reads: func(string) bool { return true }, Store: func(string, []byte) event.StoreID { return 0 }}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/shop.Shop/count", http.NoBody)
+		r.ProtoMajor = 2
+		r.Header.Set("Content-Type", "application/grpc")
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || w.Flushed != early {
+			t.Errorf("status %q: its headers come before the end: %v", status, w.Flushed)
+		}
+	}
+}
