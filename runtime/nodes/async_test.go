@@ -160,7 +160,7 @@ func init() {
 // tills opens a cluster of five stores, whose messages take some time, and returns tills in each, and a client of store 0.
 func tills(t *testing.T, each int, delay time.Duration, engine func() store.Engine) (c *nodes.Cluster, in [5][]aeonrt.Ref, cl *aeonrt.Client) {
 	c, err := nodes.Open(nodes.Config{
-		System: aeonrt.Config{Classes: aeonrt.AllClasses(&tillPackage)}, Stores: 5, Partitions: 20, Spread: true, Delay: delay,
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(&tillPackage)}, Stores: 5, Partitions: 20, Spread: true, Delay: under(delay),
 		Open:  func(event.StoreID) (store.Engine, error) { return engine(), nil },
 		Fatal: func(err error) { panic(err) },
 	})

@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/aeon-lang/aeon/examples/bank"
@@ -63,53 +64,55 @@ var twigRows = aeonrt.Entries[string, twigRef]{
 
 func (x *twig) SaveField(w *aeonrt.Writer, _ int)  { aeonrt.SaveMap(w, &x.kids, &twigRows) }
 func (x *twig) LoadFields(r *aeonrt.Reader)        { aeonrt.LoadMap(r, 0, &x.kids, &twigRows) }
-func (x *twigArgs) Encode(e *aeonrt.Encoder)       { e.Int(x.depth) }
-func (x *twigArgs) Decode(d *aeonrt.Decoder)       { x.depth = d.Int() }
-func (x *twigArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
-func (x *twigArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+func (x *twigArgs) Encode(e *aeonrt.Encoder)       { e.Int(x.depth); e.Int(x.kids) }
+func (x *twigArgs) Decode(d *aeonrt.Decoder)       { x.depth, x.kids = d.Int(), d.Int() }
+func (x *twigArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret); aeonrt.PutRef(e, x.first) }
+func (x *twigArgs) DecodeResult(d *aeonrt.Decoder) { x.ret, x.first = d.Int(), aeonrt.GetRef(d) }
 func newTwigArgs() aeonrt.Args                     { return new(twigArgs) }
 func twigTouches(m aeonrt.Mode) []aeonrt.ClassMode {
 	return []aeonrt.ClassMode{{Shape: &twigClass.Shape, Mode: m}}
 }
 
-type twigArgs struct{ depth, ret int64 }
+type twigArgs struct {
+	depth, kids int64 // how many each has that has any
+	ret         int64
+	first       aeonrt.Ref
+}
 
 var (
 	twigClass = aeonrt.Class{Shape: aeonrt.Shape{Package: "twig", Name: "Twig", SelfRecursive: true,
 		Fields: []aeonrt.Field{{Name: "kids", Type: "map<string,actor twig.Twig>", Owning: true}}}}
-	twigNew  = aeonrt.Method{Class: &twigClass, Name: "new", Signature: "(int)", Params: []string{"depth"}, Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	twigNew  = aeonrt.Method{Class: &twigClass, Name: "new", Signature: "(int,int)", Params: []string{"depth", "kids"}, Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	twigSize = aeonrt.Method{Class: &twigClass, Name: "size", Signature: "(int):int", Params: []string{"depth"},
 		Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read, Below: aeonrt.Any, BelowMode: aeonrt.Read}}
+	twigFirst   = aeonrt.Method{Class: &twigClass, Name: "first", Signature: "():actor twig.Twig", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
 	twigPackage = aeonrt.Package{Name: "twig"}
 )
 
 func init() {
 	twigClass.New = func() aeonrt.Object { return new(twig) }
-	twigClass.Methods, twigClass.Ctor = []*aeonrt.Method{&twigSize}, &twigNew
-	twigNew.NewArgs, twigSize.NewArgs = newTwigArgs, newTwigArgs
+	twigClass.Methods, twigClass.Ctor = []*aeonrt.Method{&twigSize, &twigFirst}, &twigNew
+	twigNew.NewArgs, twigSize.NewArgs, twigFirst.NewArgs = newTwigArgs, newTwigArgs, newTwigArgs
 	twigSize.Touches = twigTouches(aeonrt.Read)
 	twigNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
-		x, depth := self.(*twig), args.(*twigArgs).depth
-		for _, k := range []string{"l", "r"} {
-			if depth > 1 {
-				aeonrt.MapSetOwned(cx, &x.Self, 0, &x.kids, k, newTwig(cx, depth-1))
-			}
+		x, of := self.(*twig), args.(*twigArgs)
+		for i := int64(0); i < of.kids && of.depth > 1; i++ {
+			aeonrt.MapSetOwned(cx, &x.Self, 0, &x.kids, fmt.Sprint(i), newTwig(cx, of.depth-1, of.kids))
 		}
 	}
 	twigSize.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		n := int64(1)
-		for _, k := range []string{"l", "r"} {
-			if x := self.(*twig); x.kids.Has(k) {
-				n += x.kids.At(k).size(cx)
-			}
+		for x, i := self.(*twig), 0; x.kids.Has(fmt.Sprint(i)); i++ {
+			n += x.kids.At(fmt.Sprint(i)).size(cx)
 		}
 		args.(*twigArgs).ret = n
 	}
+	twigFirst.Run = func(_ *aeonrt.Cx, self any, args aeonrt.Args) { args.(*twigArgs).first = self.(*twig).kids.At("0").Ref }
 	twigPackage.Classes = []*aeonrt.Class{&twigClass}
 }
 
-func newTwig(cx *aeonrt.Cx, depth int64) twigRef {
-	args := &twigArgs{depth: depth}
+func newTwig(cx *aeonrt.Cx, depth, kids int64) twigRef {
+	args := &twigArgs{depth: depth, kids: kids}
 	if cx.Elsewhere() {
 		return twigRef{aeonrt.CreateRemote(cx, &twigClass, args)}
 	}
@@ -140,7 +143,7 @@ func TestATreeOverStoresIsReadAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	cl := c.System(0).Client()
-	root, err := cl.New(&twigClass, &twigNew, &twigArgs{depth: depth})
+	root, err := cl.New(&twigClass, &twigNew, &twigArgs{depth: depth, kids: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ type placed struct {
 
 func newPlaced(t testing.TB, delay time.Duration, engine func() store.Engine) *placed {
 	c, err := nodes.Open(nodes.Config{
-		System: aeonrt.Config{Classes: aeonrt.AllClasses(&bank.AeonPackage)}, Stores: 3, Partitions: 12, Spread: true, Delay: delay,
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(&bank.AeonPackage)}, Stores: 3, Partitions: 12, Spread: true, Delay: under(delay),
 		Open:  func(event.StoreID) (store.Engine, error) { return engine(), nil },
 		Fatal: func(err error) { panic(err) },
 	})

@@ -28,8 +28,8 @@ type Config struct {
 	Partitions int // at least one for each store
 	// Spread has new actors go to any store.
 	Spread bool
-	// Delay is how long messages are under way, in a system that is not scheduled.
-	Delay time.Duration
+	// Delay is how long a message to another store is under way, in a system that is not scheduled; nil: none is.
+	Delay func(*across.Message) time.Duration
 	// Fatal is told why a store has failed, unless it has crashed.
 	Fatal func(error)
 	// Start changes what System says for one start of a store; nil: nothing does.
@@ -68,7 +68,7 @@ type node struct {
 type link struct {
 	session uint64
 	ready   map[event.StoreID]bool
-	early   map[event.StoreID][]func()
+	early   map[event.StoreID][]func() // send it on its way
 }
 
 func newLink(session uint64) link {
@@ -207,18 +207,9 @@ func (c *Cluster) isReady(l *link, n *node) {
 	l.ready[n.id] = true
 	early := l.early[n.id]
 	delete(l.early, n.id)
-	for _, deliver := range early {
-		c.arrive(l, deliver)
+	for _, start := range early {
+		start()
 	}
-}
-
-// arrive has a message arrive when it has been under way.
-func (c *Cluster) arrive(l *link, deliver func()) {
-	if c.cfg.Delay > 0 && l.session != 0 {
-		time.AfterFunc(c.cfg.Delay, func() { c.workers.Run(deliver) })
-		return
-	}
-	c.workers.Run(deliver)
 }
 
 func between(a, b event.StoreID) [2]event.StoreID { return [2]event.StoreID{min(a, b), max(a, b)} }
@@ -377,10 +368,14 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 		target.sys.Across().Receive(n.from.id, session, m) // sys does not change any more
 		c.flying.Add(-1)
 	}
+	start := func() { c.workers.Run(deliver) }
+	if c.cfg.Delay != nil && to != n.from.id {
+		start = func() { time.AfterFunc(c.cfg.Delay(m), func() { c.workers.Run(deliver) }) }
+	}
 	if l.ready[to] {
-		c.arrive(l, deliver)
+		start()
 	} else {
-		l.early[to] = append(l.early[to], deliver)
+		l.early[to] = append(l.early[to], start)
 	}
 }
 

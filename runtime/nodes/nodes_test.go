@@ -18,6 +18,7 @@ import (
 
 	"github.com/aeon-lang/aeon/examples/bank"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
@@ -51,6 +52,11 @@ func openProgram(t testing.TB, p *aeonrt.Package, stores int, changes ...func(*n
 		t.Fatal(err)
 	}
 	return c
+}
+
+// under has all messages be under way for as long.
+func under(d time.Duration) func(*across.Message) time.Duration {
+	return func(*across.Message) time.Duration { return d }
 }
 
 // losing has an engine in memory crash, which keeps as many of its batches that are not synced as keep says.
@@ -379,39 +385,89 @@ func restartInDoubt(t *testing.T, c *nodes.Cluster) {
 	}
 }
 
-// A store crashes when it has voted for an event that deletes an actor, and carries that out in its next start, without having read the actor. An event that waits for
-// the actor meanwhile finds it deleted, and does not look for its state.
+// A store starts anew when it has voted for an event that deletes an actor, and carries that out without having read the actor. An event that waits for the actor when it comes to
+// it, as there are too many beside it to enter with, finds it deleted, and does not look for its state.
 func TestADeletionThatWasPrepared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const trip = 10 * time.Millisecond
-		c := openProgram(t, &ledger.AeonPackage, 2, func(cfg *nodes.Config) { cfg.Delay = trip })
-		cl := c.System(0).Client()
-		var account ledger.AccountRef // of store 0, as the home of the event
-		for _, a := range ledgerAccounts(t, cl).Items() {
-			if c.System(0).Across().IsHere(a.ID()) {
-				account = a
+		c, all := gauges(t, func(cfg *nodes.Config) {
+			cfg.System.Classes = append(cfg.System.Classes, &twigClass)
+			cfg.Open = func(s event.StoreID) (store.Engine, error) {
+				if s == 2 {
+					return laggard{memengine.New(), time.Second}, nil
+				}
+				return memengine.New(), nil
 			}
+		})
+		s, kid := c.System(1), &twigArgs{}
+		root, err := s.Client().New(&twigClass, &twigNew, &twigArgs{depth: 2, kids: 100})
+		if err == nil {
+			err = s.Client().Await(root, &twigFirst, kid)
 		}
-		vault := ledger.VaultRef{}
-		for i := 0; vault.ID().IsNull() || c.System(0).Across().IsHere(vault.ID()); i++ { // one of store 1
-			vault = ledger.VaultRef{Ref: aeonrt.Named(cl, &ledger.AeonClassVault, fmt.Sprint("vault", i))}
-		}
-		if _, err := vault.Put(cl, account, 7, 0, 1); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 		c.Settle()
-		closed := make(chan error)
-		go func() {
-			_, err := vault.Close(cl, account, 0, 2)
-			closed <- err
-		}()
-		restartInDoubt(t, c)
-		s := c.System(1)
-		_, err := ledger.VaultRef{Ref: s.Resolve(vault.ID())}.Balance(s.Client())
+		s = c.System(0)
+		clears := s.Client().Issue(all[0], &gaugeClear, &gaugeArgs{s.Resolve(kid.first.ID()), s.Resolve(all[2].ID())})
+		synctest.Wait() // store 1 has voted, and store 2 has not
+		if err = c.Crash(1, losing(func(unsynced int) int { return unsynced })); err == nil {
+			err = c.Restart(1)
+		}
+		if n := c.Counts().Restored; err != nil || n != 1 {
+			t.Fatalf("%d parts are restored (%v)", n, err)
+		}
+		s = c.System(1)
+		sizes, sized := s.Client().Issue(s.Resolve(root.ID()), &twigSize, &twigArgs{}), make(chan error, 1)
+		go func() { sized <- sizes.Wait() }()
+		synctest.Wait()
+		if len(sized) > 0 {
+			t.Errorf("a reader of an actor that is perhaps deleted ends with %v", <-sized)
+		}
+		if err := clears.Wait(); err != nil {
+			t.Error(err)
+		}
+		err = <-sized
 		if abort := new(aeonrt.AbortError); !errors.As(err, &abort) || !abort.Fault {
 			t.Errorf("a reader that has waited gets %v", err)
 		}
-		if err := <-closed; err != nil {
+		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A call comes to a store when that was told already that its attempt is withdrawn, which the home does not forget before all code of it has unwound. The part that begins then
+// does not stay.
+func TestAPartThatBeginsBehindTheWithdrawal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const trip, late = 10 * time.Millisecond, time.Second
+		var slow event.ActorID
+		c, all := gauges(t, func(cfg *nodes.Config) {
+			cfg.Delay = func(m *across.Message) time.Duration {
+				if m.Kind == across.Visited && m.Call.Target == slow {
+					return late
+				}
+				return trip
+			}
+		})
+		s := c.System(0)
+		slow, gaugeHeld = all[1].ID(), make(chan struct{})
+		began := time.Now()
+		apart := s.Client().Issue(all[0], &gaugeApart, &gaugeArgs{s.Resolve(all[1].ID()), s.Resolve(all[2].ID())})
+		<-time.After(5 * trip)
+		if n := c.Counts().Calls; n != 1 {
+			t.Errorf("%d calls have come to their stores", n)
+		}
+		c.Cut(0, 2)
+		<-time.After(time.Until(began.Add(late + 5*trip)))
+		tries, _, _ := s.Across().Open()
+		_, parts, _ := c.System(1).Across().Open()
+		if n := c.Counts().Calls; tries != 1 || parts != 0 || n != 2 {
+			t.Errorf("after %d calls there are %d attempts at home, and %d parts of an attempt that is withdrawn", n, tries, parts)
+		}
+		close(gaugeHeld)
+		if err := apart.Wait(); err != nil {
 			t.Error(err)
 		}
 		c.Settle()
@@ -424,7 +480,7 @@ func TestADeletionThatWasPrepared(t *testing.T) {
 // A store that has voted for an event which makes actors there starts anew before that is decided. The actors that it makes then have other ids.
 func TestIDsOfWhatIsPreparedAreNotGivenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := openProgram(t, &ledger.AeonPackage, 2, func(cfg *nodes.Config) { cfg.Delay = 10 * time.Millisecond })
+		c := openProgram(t, &ledger.AeonPackage, 2, func(cfg *nodes.Config) { cfg.Delay = under(10 * time.Millisecond) })
 		// open has a bank of a store open accounts in both.
 		open := func(at event.StoreID, money int64) (aeonrt.Vector[ledger.AccountRef], error) {
 			return bankOfStore(c.System(at)).Open(c.System(at).Client(), 12, money)

@@ -26,7 +26,7 @@ import (
 func ledgerOn(t *testing.T, delay time.Duration, engines ...store.Engine) *nodes.Cluster {
 	t.Helper()
 	c, err := nodes.Open(nodes.Config{
-		System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage)}, Stores: len(engines), Partitions: markPartitions, Spread: true, Delay: delay,
+		System: aeonrt.Config{Classes: aeonrt.AllClasses(&ledger.AeonPackage)}, Stores: len(engines), Partitions: markPartitions, Spread: true, Delay: under(delay),
 		Open:  func(id event.StoreID) (store.Engine, error) { return engines[id], nil },
 		Fatal: func(err error) { panic(err) },
 	})

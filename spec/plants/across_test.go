@@ -63,7 +63,7 @@ var ofAcross = []plant{
 	bug("a part that begins while its attempt unwinds stays", "runtime/across/store.go",
 		"\t\t} else { // the part may have begun",
 		"\t\t} else if t == nil { // the part may have begun",
-		"./runtime/nodes -run TestFaults -fault 4401 -faults 50"),
+		"./runtime/nodes -run TestAPartThatBeginsBehindTheWithdrawal"),
 	bug("an attempt that needs more takes it by the side of those that wait further up", "runtime/lock/grow.go",
 		"range path[:last] {",
 		"range path[:0] {",
