@@ -2,6 +2,22 @@ package plants
 
 // ofStore are bugs of what keeps the state on a disk, and of what keeps it elsewhere.
 var ofStore = []plant{
+	bug("the end of a compaction lets no other one run", "runtime/store/pebbledb/compactions.go",
+		"\tgrants := c.grants()\n",
+		"\tgrants := false\n",
+		"./runtime/store/pebbledb -run Compaction"),
+	bug("the end of a flush lets no compaction run", "runtime/store/pebbledb/compactions.go",
+		"\tif c.grants() {\n",
+		"\tif false {\n",
+		"./runtime/store/pebbledb -run Compaction"),
+	bug("a compaction runs in a database that has ended", "runtime/store/pebbledb/compactions.go",
+		"return !c.closed && ",
+		"return ",
+		"./runtime/store/pebbledb -run Compaction"),
+	bug("a compaction that ends while others are granted is not noted", "runtime/store/pebbledb/compactions.go",
+		"if c.again = c.granting; ",
+		"if ",
+		"./runtime/store/pebbledb -run Compaction"),
 	bug("a fault of the disk is told as damage", "runtime/store/pebbledb/refusal.go",
 		"if fault != nil && (errors.As",
 		"if false && (errors.As",

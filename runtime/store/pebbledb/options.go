@@ -70,6 +70,7 @@ func (d *DB) options(o store.EngineOptions) *pebble.Options {
 			},
 		},
 	}
+	p.Experimental.CompactionScheduler = newCompactions()
 	if o.CacheBytes > 0 {
 		p.CacheSize = o.CacheBytes
 	}
