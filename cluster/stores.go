@@ -39,12 +39,13 @@ func (n *node) keepStores() {
 			n.keep(s, id)
 		}
 		n.leaveOthers(s)
-		settled := make(map[placement.StoreID]bool)
+		want := make(map[replica.Group][]event.NodeID)
 		for id, st := range s.Stores {
-			id := placement.StoreID(id)
-			if ok, err := n.driver.Follow(replica.Group(id), st.Replicas); err == nil {
-				settled[id] = ok
-			}
+			want[replica.Group(id)] = st.Replicas
+		}
+		settled := make(map[placement.StoreID]bool)
+		for g, is := range n.driver.Follow(want) {
+			settled[placement.StoreID(g)] = is
 		}
 		n.stores.mu.Lock()
 		n.stores.settled = settled

@@ -37,6 +37,7 @@ type Driver struct {
 	running atomic.Int64 // tasks
 	hangs   atomic.Bool  // the disk, as of the last tick
 	ticker  *time.Ticker // nil: the owner ticks
+	ticking atomic.Bool  // a tick is among the jobs of the loop
 	stop    chan struct{}
 
 	mu      sync.Mutex
@@ -233,7 +234,12 @@ func (d *Driver) tick() {
 		case <-d.stop:
 			return
 		case <-d.ticker.C:
-			d.ask(&d.loop, d.ticked)
+			if !d.ticking.Swap(true) {
+				d.loop.add(func() {
+					d.ticking.Store(false)
+					d.ticked()
+				})
+			}
 		}
 	}
 }
@@ -409,13 +415,18 @@ func (d *Driver) Await(ctx context.Context, g replica.Group, index uint64) error
 	return nil
 }
 
-// Follow brings the members of a group that this node leads nearer to those that are wanted, by one step (replica.Core.Follow).
-func (d *Driver) Follow(g replica.Group, want []event.NodeID) (settled bool, err error) {
-	err = d.told(func() (err error) {
-		settled, err = d.core.Follow(g, want)
-		return err
+// Follow brings the members of each group that this node leads nearer to those that are wanted, by one step (replica.Core.Follow). It returns these groups, and whether they are
+// settled.
+func (d *Driver) Follow(want map[replica.Group][]event.NodeID) map[replica.Group]bool {
+	settled := make(map[replica.Group]bool)
+	d.ask(&d.loop, func() {
+		for _, g := range slices.Sorted(maps.Keys(want)) {
+			if is, err := d.core.Follow(g, want[g]); err == nil {
+				settled[g] = is
+			}
+		}
 	})
-	return settled, err
+	return settled
 }
 
 // Progress returns what is known of the members of a group that this node leads, and up to where entries are committed.
@@ -434,13 +445,8 @@ func (d *Driver) LogLength(g replica.Group) (n uint64) {
 }
 
 // Transfer asks that another member leads a group that this node leads.
-func (d *Driver) Transfer(g replica.Group, to event.NodeID) error {
-	return d.told(func() error { return d.core.Transfer(g, to) })
-}
-
-// told has the loop do f, and returns its error.
-func (d *Driver) told(f func() error) (err error) {
-	if !d.ask(&d.loop, func() { err = f() }) {
+func (d *Driver) Transfer(g replica.Group, to event.NodeID) (err error) {
+	if !d.ask(&d.loop, func() { err = d.core.Transfer(g, to) }) {
 		return ErrClosed
 	}
 	return err

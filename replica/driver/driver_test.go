@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
 	"github.com/aeon-lang/aeon/replica/engine"
 	"github.com/aeon-lang/aeon/replica/replicatest"
@@ -196,9 +197,9 @@ func TestLeaving(t *testing.T) {
 		t.Helper()
 		deadline := time.After(20 * time.Second)
 		for {
-			settled, err := c.Node(id).Follow(replicatest.Group, want)
-			if err != nil {
-				t.Fatal(err)
+			settled, leads := c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: want})[replicatest.Group]
+			if !leads {
+				t.Fatalf("node %d does not lead", id)
 			}
 			if settled {
 				return

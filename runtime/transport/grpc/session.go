@@ -209,20 +209,25 @@ func (s *session) sendQueue(st stream, ticker *time.Ticker) error {
 	return nil
 }
 
-// watch ends the session if the other node is silent.
+// watch ends the session if the other node is silent. It looks when that may be so, and no node that has nothing to do is woken before.
 func (s *session) watch() {
 	t := s.link.t
-	ticker := time.NewTicker(max(t.cfg.Silence/10, time.Millisecond))
-	defer ticker.Stop()
+	timer := time.NewTimer(t.cfg.Silence)
+	defer timer.Stop()
 	for {
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-ticker.C:
-			if !s.busy.Load() && t.now()-s.heard.Load() > int64(t.cfg.Silence) {
+		case <-timer.C:
+			left := t.cfg.Silence - time.Duration(t.now()-s.heard.Load())
+			if s.busy.Load() { // what is said meanwhile is heard later
+				left = max(left, t.cfg.Silence/10)
+			}
+			if left <= 0 {
 				s.end(errSilent)
 				return
 			}
+			timer.Reset(left)
 		}
 	}
 }
