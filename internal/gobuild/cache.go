@@ -138,17 +138,23 @@ func (c *Cache) store(dir string, files []File) error {
 		c.touch(dir)
 		return nil
 	}
-	if err := c.discard(dir); err != nil {
-		return err
+	for range 2 {
+		staged, err := c.stage()
+		if err != nil {
+			return err
+		}
+		if err := writeTree(staged, files); err != nil {
+			return &CacheError{c.dir, err}
+		}
+		if err := c.publish(staged, dir); err != nil || intact(dir, files) {
+			return err
+		}
+		// It was there before, and is damaged. What another process has stored meanwhile is not, and may be in use: it stays.
+		if err := c.discard(dir); err != nil {
+			return err
+		}
 	}
-	staged, err := c.stage()
-	if err != nil {
-		return err
-	}
-	if err := writeTree(staged, files); err != nil {
-		return &CacheError{c.dir, err}
-	}
-	return c.publish(staged, dir)
+	return &CacheError{c.dir, fmt.Errorf("%s does not keep what is written there", dir)}
 }
 
 // discard removes an entry that something outside has damaged. Renaming it away
