@@ -369,7 +369,7 @@ var ofTransport = []plant{
 		byGRPC),
 	bug("a silent node keeps its session", "runtime/transport/grpc/session.go",
 		"if left <= 0 {",
-		"if left < -time.Hour {",
+		"if left = max(left, t.cfg.Silence/10); left <= 0 {",
 		byGRPC),
 	bug("messages wait without bound", "runtime/transport/grpc/queue.go",
 		"if q.mu.bytes > 0 &&",
