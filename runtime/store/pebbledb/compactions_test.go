@@ -66,6 +66,7 @@ func (b *backlog) end() {
 	b.t.Helper()
 	b.mu.Lock()
 	if len(b.running) == 0 {
+		b.mu.Unlock()
 		b.t.Fatal("no compaction runs")
 	}
 	close(b.running[0])

@@ -189,6 +189,7 @@ func TestANodeThatStandsStillIsSilent(t *testing.T) {
 			t.Errorf("100 times Send took %v", took)
 		}
 		if time.Since(began) > patience {
+			stands.Unlock() // it ends with the test
 			t.Fatal("it is not silent")
 		}
 	}
