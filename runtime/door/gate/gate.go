@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -29,7 +28,7 @@ type Config struct {
 	Audit  *audit.Log     // nil: it keeps none
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
-	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
+	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way, at all gates that share Counts; 64 MiB
 	TimeMax   time.Duration // that a call may take; 30 s
 	CallsMax  int           // calls under way; 1024
 	SendMax   time.Duration // that a part of a stream may take to be sent; 30 s
@@ -48,7 +47,6 @@ type Gate struct {
 	Config // with the defaults in; it does not change
 
 	calls  chan struct{} // has one for each call under way
-	bodies atomic.Int64  // bytes that the arguments of calls take
 	ending chan struct{} // closed when the streams are to end
 	end    func()        // closes it
 }
@@ -135,7 +133,7 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 // no room for them.
 func (g *Gate) Hold(q *Request, size int64) error {
 	q.held += size
-	if g.bodies.Add(size) > g.BodiesMax {
+	if g.Counts.bodies.Add(size) > g.BodiesMax {
 		return door.Refuse(door.Full, "the arguments of other calls take %d bytes, which is the limit", g.BodiesMax)
 	}
 	return nil
@@ -143,7 +141,7 @@ func (g *Gate) Hold(q *Request, size int64) error {
 
 // Release gives back what Hold has counted. Answer calls it.
 func (g *Gate) Release(q *Request) {
-	g.bodies.Add(-q.held)
+	g.Counts.bodies.Add(-q.held)
 	q.held = 0
 }
 
