@@ -116,6 +116,7 @@ func (o *told) note(t *testing.T, actor string, err error) {
 // Clients that know all nodes go on when leaders are killed: a call that is answered has happened once, one that is said to be unavailable has not, and
 // one that is unknown has happened once or not. Clients with time enough are always answered.
 func TestClientsThroughKills(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	o := &told{want: make(map[string][]int64), many: make(map[string]int)}
 	stop := make(chan struct{})

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	parallel.Tests(5) // they wait for elections
+	parallel.Tests(8) // they wait for elections
 	os.Exit(m.Run())
 }
 
