@@ -73,6 +73,10 @@ func TestNodesThatJoinedMeanwhile(t *testing.T) {
 	c.settleDown()
 	c.hear(2, false)
 	c.nodes[2].kill() // of those that node 1 knows, node 3 is left, and it does not lead
+	c.leader()        // after the election that this has caused, node 3 begins none: a slow machine may have node 4 be silent for a time
+	patient := c.nodes[3].raft.ReloadableConfig()
+	patient.HeartbeatTimeout, patient.ElectionTimeout = time.Hour, time.Hour
+	must(t, c.nodes[3].raft.ReloadConfig(patient))
 	for leads := c.leader(); leads.id.Node < 4; leads = c.leader() {
 		if err := leads.raft.LeadershipTransferToServer("4", "4").Error(); err != nil {
 			t.Log(err)

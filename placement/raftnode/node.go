@@ -97,6 +97,8 @@ func Open(cfg Config) (*Node, error) {
 	if err := n.restore(snapshots); err != nil {
 		return nil, err
 	}
+	// Before the first connection is taken: one of a node that the state does not know could add it to the log, and so make it known.
+	cfg.Members.follow(n.machine, func() { wake(n.learn) })
 	n.ctx, n.end = context.WithCancel(context.Background())
 	s := &stream{Listener: cfg.Port.Listener(port.Placement), self: cfg.Identity.Node, dial: n.Dial}
 	s.mu.conns = make(map[net.Conn]struct{})
@@ -109,7 +111,6 @@ func Open(cfg Config) (*Node, error) {
 		n.end()
 		return nil, errors.Join(fmt.Errorf("the placement: %w", err), n.transport.Close())
 	}
-	cfg.Members.follow(n.machine, func() { wake(n.learn) })
 	n.proposals = cfg.Port.Listener(port.Proposals)
 	n.wg.Go(func() { n.serve(n.proposals) })
 	n.wg.Go(n.lead)
