@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,6 +92,36 @@ func TestNodesThatJoinedMeanwhile(t *testing.T) {
 		t.Error("a node with a certificate alone is taken for a member:", err)
 	}
 }
+
+// A node that starts knows its members before raft runs: no stranger can reach the log in between.
+func TestStrangersAreRefusedWhileANodeStarts(t *testing.T) {
+	t.Parallel()
+	c := form(t)
+	s := c.nodes[1]
+	for _, class := range []string{"one", "two"} { // with them the log says that the entry that forms the cluster is committed
+		c.register(s, class)
+	}
+	s.kill()
+	var begins atomic.Bool
+	must(t, s.tryOpen(nil, func(cfg *Config) {
+		cfg.Logger = slog.New(slog.NewTextHandler(eachLine(func(line string) {
+			if strings.Contains(line, "initial configuration") { // the first that raft says, with its transport open
+				begins.Store(true)
+				if err := s.members.Verify(9, placement.Fingerprint{1}); err == nil {
+					t.Error("a node with a certificate alone is taken for a member")
+				}
+			}
+		}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}))
+	if !begins.Load() {
+		t.Error("raft does not say that it begins")
+	}
+}
+
+// eachLine is told each line of a log.
+type eachLine func(string)
+
+func (f eachLine) Write(line []byte) (int, error) { f(string(line)); return len(line), nil }
 
 // A node that has lost its log, or snapshots, does not go on, and one whose cluster cannot be formed leaves no trace.
 func TestLostDisks(t *testing.T) {
