@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -43,7 +44,7 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 		end.Go(func() {
 			_ = n.cl.Await(above.Ref, &methodLocal, &wargs{steps: []wstep{{op: wEmit, sub: []wstep{{op: wDelete}}}}})
 		})
-		synctest.Wait()
+		bubble.Wait()
 		if !n.sys.durable.Collected(kid.ID()) {
 			t.Error("it was not deleted")
 		}
@@ -54,7 +55,7 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 			}
 			told.Store(true)
 		})
-		synctest.Wait()
+		bubble.Wait()
 		if told.Load() {
 			t.Error("the deletion, which a crash may undo, was told")
 		}
@@ -75,10 +76,10 @@ func TestADeadLetterIsToldWhenItIsDurable(t *testing.T) {
 		n.cl.Send(a.Ref, &methodLocal, fail())
 		n.cl.Send(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: runtime.Goexit}}})
 		kept := n.cl.Issue(a.Ref, &methodLocal, fail())
-		synctest.Wait()
+		bubble.Wait()
 		var end sync.WaitGroup
 		end.Go(n.sys.Close)
-		synctest.Wait()
+		bubble.Wait()
 		if got := n.sys.DeadLetters(); len(got) > 0 {
 			t.Errorf("told before the sync: %v", got)
 		}
@@ -119,7 +120,7 @@ func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 		n.sys.host.AwaitMoves()
 		leave := make(chan struct{})
 		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
-		synctest.Wait()
+		bubble.Wait()
 		n.run(a, &methodLocal, wstep{op: wEmit})
 		goOn := e.stall()
 		var told atomic.Bool
@@ -130,9 +131,9 @@ func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 			}
 			told.Store(true)
 		})
-		synctest.Wait()
+		bubble.Wait()
 		close(leave)
-		synctest.Wait()
+		bubble.Wait()
 		if told.Load() {
 			t.Error("the chain, whose first step a crash may undo, was told to have failed")
 		}
@@ -156,7 +157,7 @@ func TestASessionIsToldWhenItIsDurable(t *testing.T) {
 				}
 				told.Add(1)
 			})
-			synctest.Wait()
+			bubble.Wait()
 		}
 		if got := told.Load(); got > 0 {
 			t.Errorf("%d have it before the sync", got)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -30,7 +31,7 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 		hold := func(r wref) (leave chan struct{}) {
 			leave = make(chan struct{})
 			n.cl.Issue(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
-			synctest.Wait()
+			bubble.Wait()
 			return leave
 		}
 		leaveKid := hold(kid)
@@ -42,15 +43,15 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 			end.Go(func() {
 				errs[i] = x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}})
 			})
-			synctest.Wait()
+			bubble.Wait()
 		}
 		ask(0)
 		leaveA := hold(a)
 		ask(1)
 		end.Go(n.sys.Close)
-		synctest.Wait()
+		bubble.Wait()
 		close(leaveKid)
-		synctest.Wait()
+		bubble.Wait()
 		time.Sleep(time.Second)
 		if _, err := n.sys.Session("phone"); err != nil {
 			t.Error(err) // its chain goes on
@@ -104,14 +105,14 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 					x := n.begin("phone")
 					leave := make(chan struct{})
 					n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
-					synctest.Wait()
+					bubble.Wait()
 					n.run(a, &methodLocal, wstep{op: wEmit}) // begins, and waits for that
 					goOn := e.stall()
 					var told atomic.Bool
 					var end sync.WaitGroup
 					if name == "a repetition" {
 						end.Go(func() { _ = ask(n, a, x) })
-						synctest.Wait()
+						bubble.Wait()
 					}
 					end.Go(func() {
 						err := ask(n, a, x)
@@ -121,11 +122,11 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 						told.Store(true)
 					})
 					n.cl.Send(a.Ref, &methodLocal, &wargs{steps: onward})
-					synctest.Wait()
+					bubble.Wait()
 					end.Go(n.sys.Close)
-					synctest.Wait()
+					bubble.Wait()
 					close(leave)
-					synctest.Wait()
+					bubble.Wait()
 					if told.Load() {
 						t.Error("told before the sync")
 					}
@@ -159,7 +160,7 @@ func TestARepetitionOfAnUnknownOutcome(t *testing.T) {
 		var end sync.WaitGroup
 		for i := range errs {
 			end.Go(func() { _, errs[i] = deposit(x, 1, 0, list[0].Ref, 5) })
-			synctest.Wait()
+			bubble.Wait()
 		}
 		e.Fail(errors.New("no space left"))
 		goOn()

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
@@ -141,7 +142,7 @@ func TestChainsOfRequestsWithKeys(t *testing.T) {
 		n.sys.host.AwaitMoves()
 		leave := make(chan struct{})
 		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
-		synctest.Wait()
+		bubble.Wait()
 		n.run(a, &methodLocal, wstep{op: wEmit, sub: []wstep{{op: wAdd, n: 10}}}) // begins, and waits for that
 		steps := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}}
 		ask := func(a wref) error {
@@ -153,9 +154,9 @@ func TestChainsOfRequestsWithKeys(t *testing.T) {
 		for i := range errs {
 			end.Go(func() { errs[i] = ask(a) })
 		}
-		synctest.Wait()
+		bubble.Wait()
 		end.Go(n.sys.Close)
-		synctest.Wait()
+		bubble.Wait()
 		close(leave)
 		end.Wait()
 		for i, err := range errs {

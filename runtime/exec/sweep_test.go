@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -55,7 +56,7 @@ func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 		j.next <- struct{}{}
 		var end sync.WaitGroup
 		end.Go(func() { ask(slow, early, list[1].Ref) })
-		synctest.Wait()
+		bubble.Wait()
 		for range 3 * outbox.SweepMin {
 			seq++
 			ask(seq, late, list[0].Ref)

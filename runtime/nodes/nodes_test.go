@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/aeon-lang/aeon/examples/bank"
+	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -409,7 +410,7 @@ func TestADeletionThatWasPrepared(t *testing.T) {
 		c.Settle()
 		s = c.System(0)
 		clears := s.Client().Issue(all[0], &gaugeClear, &gaugeArgs{s.Resolve(kid.first.ID()), s.Resolve(all[2].ID())})
-		synctest.Wait() // store 1 has voted, and store 2 has not
+		bubble.Wait() // store 1 has voted, and store 2 has not
 		if err = c.Crash(1, losing(func(unsynced int) int { return unsynced })); err == nil {
 			err = c.Restart(1)
 		}
@@ -419,7 +420,7 @@ func TestADeletionThatWasPrepared(t *testing.T) {
 		s = c.System(1)
 		sizes, sized := s.Client().Issue(s.Resolve(root.ID()), &twigSize, &twigArgs{}), make(chan error, 1)
 		go func() { sized <- sizes.Wait() }()
-		synctest.Wait()
+		bubble.Wait()
 		if len(sized) > 0 {
 			t.Errorf("a reader of an actor that is perhaps deleted ends with %v", <-sized)
 		}

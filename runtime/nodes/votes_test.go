@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -29,11 +30,11 @@ func TestAVoteDoesNotCountBeforeALockIsGranted(t *testing.T) {
 			gaugeHeld = make(chan struct{})
 			if held >= 0 {
 				_ = c.System(event.StoreID(held)).Client().Issue(all[held], &gaugeHold, &gaugeArgs{})
-				synctest.Wait()
+				bubble.Wait()
 			}
 			s := c.System(2)
 			f := s.Client().Issue(all[2], &gaugeBoth, &gaugeArgs{s.Resolve(all[1].ID()), s.Resolve(all[0].ID())})
-			synctest.Wait()
+			bubble.Wait()
 			close(gaugeHeld)
 			if err := f.Wait(); err != nil {
 				t.Fatal(err)
@@ -73,10 +74,10 @@ func TestAVoteDoesNotCountBeforeADeletionIsFound(t *testing.T) {
 					gaugeHeld = make(chan struct{})
 					if held {
 						_ = c.System(1).Client().Issue(all[1], &gaugeHold, &gaugeArgs{})
-						synctest.Wait()
+						bubble.Wait()
 					}
 					f := home.Client().Issue(all[2], &gaugeBoth, &gaugeArgs{home.Resolve(all[1].ID()), second})
-					synctest.Wait()
+					bubble.Wait()
 					close(gaugeHeld)
 					err = f.Wait()
 					c.Settle()
