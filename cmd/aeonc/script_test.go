@@ -20,16 +20,29 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/aeon-lang/aeon/internal/parallel"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"aeonc": main})
+	testscript.Main(scripts{m}, map[string]func(){"aeonc": main})
+}
+
+// scripts are the tests, of which more run at once than there are processors: many wait for programs that they have killed, and for clusters.
+type scripts struct{ *testing.M }
+
+func (s scripts) Run() int {
+	parallel.Tests(4)
+	return s.M.Run()
 }
 
 // onEmptyCache is the script that comes first, alone. After it Go has compiled the runtime for this cache, so that the
 // scripts that run at once need not compile it, each for itself.
 var onEmptyCache = filepath.FromSlash("testdata/script/concurrent.txtar")
+
+// longest are the scripts that take longest, of which the last takes longest of all. They stand at the end, as of parallel tests Go begins
+// the last first: what begins late leaves processors idle.
+var longest = []string{"dead", "snapshot_actor", "go", "nodes", "cluster", "survive", "stores"}
 
 // TestScripts runs the command lines in testdata/script and compares what they
 // print, write and return. Every script has a directory, and a home, of its own;
@@ -101,7 +114,16 @@ func TestScripts(t *testing.T) {
 		t.Fatalf("there is no script %s", onEmptyCache)
 	}
 	t.Run("empty", func(t *testing.T) { run(t, onEmptyCache) })
-	run(t, slices.Delete(scripts, i, i+1)...)
+	scripts = slices.Delete(scripts, i, i+1)
+	for _, name := range longest {
+		script := filepath.Join("testdata", "script", name+".txtar")
+		i := slices.Index(scripts, script)
+		if i < 0 {
+			t.Fatalf("there is no script %s", script)
+		}
+		scripts = append(slices.Delete(scripts, i, i+1), script)
+	}
+	run(t, scripts...)
 }
 
 // surviving is the script with the program that survives in the README.

@@ -229,6 +229,20 @@ func TestMissingAndOldToolchainsNameTheRemedy(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("is go1.19.3, and aeonc needs Go 1.26 or newer")
+
+	// What the root of Go says of itself is believed: to run it would take longer.
+	root := t.TempDir()
+	for name, text := range map[string]string{"VERSION": "go1.20.1\ntime 2023-02-01T00:00:00Z\n", "bin/go": "#!/bin/sh\necho go1.30\n"} {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", filepath.Join(root, "bin"))
+	for _, other := range []string{"", root} {
+		t.Setenv("GOROOT", other)
+		check("is go1.20.1, and aeonc needs Go 1.26 or newer")
+	}
 }
 
 func TestAnUnusableCacheNamesTheRemedy(t *testing.T) {

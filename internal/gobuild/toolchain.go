@@ -19,8 +19,9 @@ func (e *ToolchainError) Error() string { return e.Msg }
 
 // toolchain is the go command that the PATH leads to.
 type toolchain struct {
-	path string // absolute
-	id   string // changes when the command, or an environment variable it obeys, changes
+	path    string // absolute
+	id      string // changes when the command, or an environment variable it obeys, changes
+	version string // of its root, as in "go1.26.8"; "" if that is not known without running it
 }
 
 // goVariables are the environment variables that decide what `go build` makes.
@@ -44,28 +45,35 @@ func findGo(wantVersion string) (toolchain, error) {
 	parts := []string{path, strconv.FormatInt(info.Size(), 10), strconv.FormatInt(info.ModTime().UnixNano(), 10)}
 	// The command may be a small front that leads to another root: what
 	// `go version` reads is that root's VERSION file.
+	version := ""
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		version, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(real)), "VERSION"))
-		parts = append(parts, real, string(version))
+		root := filepath.Dir(filepath.Dir(real))
+		file, _ := os.ReadFile(filepath.Join(root, "VERSION"))
+		parts = append(parts, real, string(file))
+		if other := os.Getenv("GOROOT"); other == "" || filepath.Clean(other) == root {
+			version, _, _ = strings.Cut(string(file), "\n")
+		}
 	}
 	for _, v := range goVariables {
 		parts = append(parts, v+"="+os.Getenv(v))
 	}
-	return toolchain{path, digest(parts...)}, nil
+	return toolchain{path, digest(parts...), version}, nil
 }
 
 // checkVersion fails unless the toolchain is at least Go `want`, as in "1.26".
 func (t toolchain) checkVersion(ctx context.Context, c *Cache, want string) error {
-	cmd := t.command(ctx, c, "env", "GOVERSION")
-	out, err := cmd.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
+	have := t.version
+	if have == "" {
+		out, err := t.command(ctx, c, "env", "GOVERSION").Output()
+		if err != nil {
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				err = errors.New(strings.TrimSpace(string(exit.Stderr)))
+			}
+			return &ToolchainError{fmt.Sprintf("the Go toolchain %s does not work: %v", t.path, err)}
 		}
-		return &ToolchainError{fmt.Sprintf("the Go toolchain %s does not work: %v", t.path, err)}
+		have = strings.TrimSpace(string(out))
 	}
-	have := strings.TrimSpace(string(out))
 	if !atLeast(have, want) {
 		return &ToolchainError{fmt.Sprintf(
 			"%s is %s, and aeonc needs Go %s or newer\n\tinstall it from https://go.dev/dl/ and put it first on your PATH", t.path, have, want)}
