@@ -22,7 +22,7 @@ type Config struct {
 	Log  LogReader
 	// Rand draws election timeouts. The core is repeatable if it is.
 	Rand *rand.Rand
-	// Heartbeat is between two signs of life of a leader.
+	// Heartbeat is between two signs of life of a leader. All groups that a node leads give theirs at the same tick, so that they share a frame.
 	Heartbeat int
 	// Election is how long members of a group wait for a sign of life before they elect another leader; up to twice as
 	// long, as they draw. A leader that has heard of no majority for so long steps down.
@@ -124,6 +124,7 @@ type group struct {
 	removed bool // this node has no part in it any more: what is under way for it is dropped
 
 	quiet, patience int // ticks without a sign of a leader, and how many make this node stand for election
+	ticks           int // of raft since this node leads
 	// answered is when members last answered this node as their leader, as Core.now. Package raft forgets at the end of each election timeout
 	// which did, and takes all for silent until they answer again.
 	answered map[uint64]uint64
@@ -211,8 +212,9 @@ func (c *Core) Tick() {
 			if c.hung >= c.cfg.Stall {
 				c.giveUp(g)
 			}
-			if !c.silent() {
+			if !c.silent() && g.inStep(c) {
 				g.raft.Tick()
+				g.ticks++
 			}
 		default:
 			g.raft.TickQuiesced()
@@ -232,6 +234,12 @@ func (c *Core) Hangs() bool { return c.hung >= c.cfg.Stall }
 func (c *Core) silent() bool { return c.hung >= 2*c.cfg.Stall }
 
 func (g *group) leads(c *Core) bool { return g.role.Leader == c.cfg.Node }
+
+// inStep reports whether raft is to be told of this tick by a leader. It counts the ticks of a heartbeat from the moment in which it leads; the first
+// ones are left out, so that all groups come to their heartbeats at once.
+func (g *group) inStep(c *Core) bool {
+	return g.ticks%c.cfg.Heartbeat == int((c.now-1)%uint64(c.cfg.Heartbeat))
+}
 
 // led returns a group that this node leads, nil if it leads none of this id.
 func (c *Core) led(id Group) *group {
@@ -482,6 +490,7 @@ func (c *Core) noteRole(g *group) {
 	assert.That(now.Term >= g.role.Term, "replica: group %d goes back from term %d to %d", g.id, g.role.Term, now.Term)
 	g.role = now
 	g.leaving.asked, g.leaving.index = false, 0 // what was proposed may be lost
+	g.ticks = 0
 	g.wait(c)
 	c.out.Roles = append(c.out.Roles, now)
 }

@@ -90,8 +90,10 @@ func (c *Core) Progress(id Group) (list []Progress, commit uint64) {
 	g.raft.WithProgress(func(n uint64, kind raft.ProgressType, p tracker.Progress) {
 		list = append(list, Progress{event.NodeID(n), kind == raft.ProgressTypePeer, p.Match, c.answers(g, n)})
 	})
-	for _, n := range g.leaving.nodes {
-		list = append(list, Progress{Node: event.NodeID(n)})
+	for _, n := range g.leaving.nodes { // some of them may still vote until the change of members is over
+		if !slices.ContainsFunc(list, func(p Progress) bool { return p.Node == event.NodeID(n) }) {
+			list = append(list, Progress{Node: event.NodeID(n)})
+		}
 	}
 	slices.SortFunc(list, func(a, b Progress) int { return int(a.Node) - int(b.Node) })
 	return list, g.raft.BasicStatus().GetCommit()

@@ -117,7 +117,8 @@ type node struct {
 	core    *Core
 	engine  *memengine.Engine
 	log     *NodeLog
-	durable map[Group]state // what the disk has
+	durable map[Group]state      // what the disk has
+	wrote   map[groupTerm]uint64 // the newest entry that was written in a term, which a later leader may have taken away since
 	state   map[Group]state
 	taken   map[Group]state // what a state that is sent, or made durable, has of it
 	pending *Append
@@ -128,6 +129,13 @@ type node struct {
 	mine    map[Group]map[string]bool
 	asked   map[uint64]uint64 // reads: up to where the answer must be at least
 	reads   uint64
+	beats   [2]int // heartbeats, by whether the core had counted an odd number of ticks
+}
+
+// groupTerm is a term of a group.
+type groupTerm struct {
+	group Group
+	term  uint64
 }
 
 func newCluster(seed uint64) *cluster {
@@ -136,7 +144,7 @@ func newCluster(seed uint64) *cluster {
 		committed: make(map[Group][]value), acked: make(map[Group]map[string]bool), led: make(map[Group]map[uint64]event.NodeID),
 	}
 	for id := event.NodeID(1); id <= simNodes; id++ {
-		n := &node{id: id, c: c, engine: memengine.New(), durable: make(map[Group]state)}
+		n := &node{id: id, c: c, engine: memengine.New(), durable: make(map[Group]state), wrote: make(map[groupTerm]uint64)}
 		c.nodes[id] = n
 		log, _, _ := OpenLog(n.engine)
 		var a Append
@@ -234,6 +242,14 @@ func (n *node) start() {
 func (n *node) tick() {
 	n.core.Tick()
 	n.act()
+	for g := Group(1); g <= simGroups; g++ {
+		list, _ := n.core.Progress(g)
+		for i := 1; i < len(list); i++ {
+			if list[i].Node == list[i-1].Node {
+				n.c.fail("node %d lists a member of group %d twice: %+v", n.id, g, list)
+			}
+		}
+	}
 	n.after(tick-5+n.c.r.Uint64N(10), n.tick)
 }
 
@@ -330,6 +346,10 @@ func (n *node) commit(a *Append, steps int) {
 	n.c.check(n.log.Write(a))
 	for _, r := range a.Records {
 		n.c.note(2, uint64(n.id), uint64(r.Group), r.Term, r.Vote, uint64(len(r.Entries)))
+		if i := len(r.Entries); i > 0 {
+			of := groupTerm{r.Group, r.Term}
+			n.wrote[of] = max(n.wrote[of], r.Entries[i-1].GetIndex())
+		}
 	}
 }
 
@@ -340,6 +360,9 @@ func (n *node) send(m Message) {
 		return
 	}
 	n.promised(m)
+	if m.Raft.GetType() == raftpb.MsgHeartbeat && len(m.Raft.GetContext()) == 0 { // else it is for a read
+		n.beats[n.core.now%2]++
+	}
 	b, err := proto.Marshal(m.Raft)
 	c.check(err)
 	times := 1
@@ -356,7 +379,8 @@ func (n *node) send(m Message) {
 	}
 }
 
-// promised checks that a vote, and entries that are acknowledged, are on the disk before the answer that says so.
+// promised checks that a vote, and entries that are acknowledged, are on the disk before the answer that says so. What the leader of a later term has
+// taken away may have been written in one append with that; the answer to the earlier leader, behind it, is as one that is long under way.
 func (n *node) promised(m Message) {
 	kind := m.Raft.GetType()
 	if m.Raft.GetReject() || kind != raftpb.MsgVoteResp && kind != raftpb.MsgAppResp {
@@ -369,7 +393,7 @@ func (n *node) promised(m Message) {
 		n.c.fail("node %d answers in term %d of group %d, and its disk is in term %d", n.id, m.Raft.GetTerm(), m.Group, s.Term)
 	case kind == raftpb.MsgVoteResp && s.Term == m.Raft.GetTerm() && s.Vote != m.Raft.GetTo():
 		n.c.fail("node %d votes for %d in term %d of group %d, and its disk has %d", n.id, m.To(), s.Term, m.Group, s.Vote)
-	case kind == raftpb.MsgAppResp && s.Last.Index < m.Raft.GetIndex():
+	case kind == raftpb.MsgAppResp && s.Last.Index < m.Raft.GetIndex() && n.wrote[groupTerm{m.Group, m.Raft.GetTerm()}] < m.Raft.GetIndex():
 		n.c.fail("node %d has entry %d of group %d, and its disk ends at %d", n.id, m.Raft.GetIndex(), m.Group, s.Last.Index)
 	}
 }
@@ -392,7 +416,7 @@ func (n *node) sendState(m Message) {
 	}
 	list, _ := n.core.Progress(m.Group)
 	of := m.Raft.GetSnapshot().GetMetadata().GetConfState()
-	if slices.ContainsFunc(list, func(p Progress) bool { return p.Node == m.To() }) && !slices.Contains(slices.Concat(of.GetVoters(), of.GetLearners()), uint64(m.To())) {
+	if slices.ContainsFunc(list, func(p Progress) bool { return p.Node == m.To() }) && !slices.Contains(slices.Concat(of.GetVoters(), of.GetVotersOutgoing(), of.GetLearners()), uint64(m.To())) {
 		c.fail("node %d sends node %d a state of group %d in which that is no member", n.id, m.To(), m.Group)
 	}
 	b, err := proto.Marshal(m.Raft)
@@ -749,5 +773,18 @@ func TestMembersThatAnswerAreActive(t *testing.T) {
 	}
 	if c.bad != "" {
 		t.Error(c.bad)
+	}
+}
+
+// All groups that a node leads give their signs of life at the same ticks, whenever it has begun to lead them.
+func TestHeartbeatsOfGroupsGoTogether(t *testing.T) {
+	c := simulate(1)
+	if c.bad != "" {
+		t.Fatal(c.bad)
+	}
+	for _, n := range c.nodes {
+		if n.beats[0] == 0 || n.beats[1] > 0 {
+			t.Errorf("node %d gives signs of life at even and odd ticks: %v", n.id, n.beats)
+		}
 	}
 }
