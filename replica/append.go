@@ -73,7 +73,7 @@ func (c *Core) Appended(a *Append) {
 }
 
 // written delivers what waited for an append: all of it, in order, before anything follows from it. Each record is noted before the
-// first answer, as raft reads the log meanwhile, in which all of them are.
+// first answer, as raft may read the log meanwhile, in which all of them are.
 func (c *Core) written(a *Append) {
 	for i, w := range a.waiting {
 		w.group.note(&a.Records[i])

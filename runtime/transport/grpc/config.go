@@ -31,7 +31,7 @@ type Config struct {
 	Progress func() bool
 	// Clock is that of the node: it follows those of the others. A node whose clock is too far off has no session; nil: a clock of its own.
 	Clock *sched.Hybrid
-	// Beat is between two heartbeats; 0: beatDefault.
+	// Beat is about the time between two heartbeats; 0: beatDefault. It is up to a quarter shorter if one can go with a frame, and up to a quarter longer if none.
 	Beat time.Duration
 	// Silence is after which time without a sign of a node its session ends; 0: silenceDefault.
 	Silence time.Duration

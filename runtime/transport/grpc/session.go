@@ -150,7 +150,15 @@ func (s *session) beat() *packet {
 	return bytesOf(h.append(make([]byte, 0, beatLen)))
 }
 
-// sendAll sends heartbeats, and what is queued between them, until the session ends.
+// sender is the goroutine of a session that sends.
+type sender struct {
+	*session
+	st    stream
+	beats int64 // when the last heartbeat was sent, by transport.now
+	alone *time.Ticker
+}
+
+// sendAll sends what is queued, and heartbeats, until the session ends. Most heartbeats go right behind another frame: they cost no packet of their own.
 func (s *session) sendAll(st stream, accepted bool) error {
 	t := s.link.t
 	if accepted {
@@ -158,51 +166,60 @@ func (s *session) sendAll(st stream, accepted bool) error {
 			return err
 		}
 	}
-	if err := st.SendMsg(s.beat()); err != nil {
+	x := &sender{session: s, st: st, alone: time.NewTicker(t.cfg.Beat)}
+	defer x.alone.Stop()
+	if err := x.sendBeat(); err != nil {
 		return err
 	}
-	ticker := time.NewTicker(t.cfg.Beat)
-	defer ticker.Stop()
 	for {
 		select {
 		case <-s.ctx.Done():
 			return nil
-		case <-ticker.C:
-			if err := st.SendMsg(s.beat()); err != nil {
+		case <-x.alone.C:
+			if err := x.sendBeat(); err != nil {
 				return err
 			}
 		case <-s.queue.ready:
-			if err := s.sendQueue(st, ticker); err != nil {
+			if err := x.sendQueue(); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// sendQueue sends what is queued, until nothing is. Heartbeats go between.
-func (s *session) sendQueue(st stream, ticker *time.Ticker) error {
-	counts := &s.link.counts
+// sendBeat sends a heartbeat. It goes alone if there is no frame with which the next one goes.
+func (x *sender) sendBeat() error {
+	t := x.link.t
+	x.beats = t.now()
+	x.alone.Reset(t.cfg.Beat + t.cfg.Beat/4)
+	return x.st.SendMsg(x.beat())
+}
+
+// isTime reports whether a heartbeat goes with a frame that was just sent.
+func (x *sender) isTime() bool { return x.link.t.now()-x.beats >= int64(x.link.t.cfg.Beat)*3/4 }
+
+// sendQueue sends what is queued, until nothing is, and a heartbeat if it is about time.
+func (x *sender) sendQueue() error {
+	counts := &x.link.counts
 	runtime.Gosched() // those that are about to send do, and share a frame
-	for p := (packer{list: s.queue.take()}); len(p.list) > 0; p.list = s.queue.take() {
+	for p := (packer{list: x.queue.take()}); len(p.list) > 0; p.list = x.queue.take() {
 		for len(p.list) > 0 {
 			size, whole := p.size()
 			b := pooled(size)
 			frame, messages, bytes := p.append((*b)[:0], size, whole)
 			// Invariant: a frame has the size that was foretold, so it lies in the memory that goes back to the pool.
 			assert.That(len(frame) == size, "transport: a frame of %d bytes instead of %d", len(frame), size)
-			if err := st.SendMsg(packetOf(b)); err != nil {
+			if err := x.st.SendMsg(packetOf(b)); err != nil {
 				return err
 			}
-			s.queue.release(messages, bytes)
+			x.queue.release(messages, bytes)
 			counts.frames.Add(1)
 			counts.sent.Add(uint64(messages))
 			counts.bytesSent.Add(uint64(bytes))
-			select {
-			case <-ticker.C:
-				if err := st.SendMsg(s.beat()); err != nil {
+			if x.isTime() {
+				if err := x.sendBeat(); err != nil {
 					return err
 				}
-			default:
 			}
 		}
 	}
