@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -104,7 +105,7 @@ func (n *node) keep(s *placement.State, id placement.StoreID) {
 	} else {
 		err = n.driver.Join(g)
 	}
-	if err != nil && err != driver.ErrClosed {
+	if err != nil && !errors.Is(err, driver.ErrClosed) {
 		n.log.Error("this node cannot keep a store", "store", id, "error", err)
 	}
 }
@@ -116,7 +117,7 @@ func (n *node) leaveOthers(s *placement.State) {
 		if s.Keeps(n.id.Node, id) || !n.driver.Has(replica.Group(id)) || !n.isOut(id) {
 			continue
 		}
-		if err := n.driver.Leave(replica.Group(id)); err != nil && err != driver.ErrClosed {
+		if err := n.driver.Leave(replica.Group(id)); err != nil && !errors.Is(err, driver.ErrClosed) {
 			n.log.Warn("the replica of a store that others keep now stays on the disk", "store", id, "error", err)
 		}
 	}

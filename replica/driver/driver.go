@@ -185,6 +185,7 @@ func (d *Driver) enter(g replica.Group, begin func(*member) (replica.LogState, e
 		}
 		var log replica.LogState
 		if log, err = begin(m); err != nil {
+			err = errors.Join(err, m.state.Close())
 			return
 		}
 		if !d.ask(&d.loop, func() {
@@ -192,7 +193,7 @@ func (d *Driver) enter(g replica.Group, begin func(*member) (replica.LogState, e
 				err = m.join(log)
 			}
 		}) {
-			err = ErrClosed
+			err = errors.Join(ErrClosed, m.state.Close())
 		}
 	}) {
 		return ErrClosed
@@ -316,7 +317,7 @@ func (d *Driver) write(a *replica.Append) {
 			if err == nil {
 				err = m.replace()
 			}
-			if err != nil && err != ErrClosed {
+			if err != nil && !errors.Is(err, ErrClosed) {
 				d.fail(fmt.Errorf("a state of group %d that has come: %w", r.Group, err))
 				return
 			}

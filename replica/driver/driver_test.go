@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,6 +187,89 @@ func TestAStateIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, open(t, quick(places...)), places)
+}
+
+// counted counts the engines in a place that are open. before, if set, is called before one is opened.
+type counted struct {
+	driver.Place
+	open   atomic.Int64
+	before atomic.Pointer[func(dir string)]
+}
+
+func (p *counted) Open(dir string) (store.Engine, error) {
+	if f := p.before.Load(); f != nil {
+		(*f)(dir)
+	}
+	e, err := p.Place.Open(dir)
+	if err == nil {
+		p.open.Add(1)
+		e = &countedEngine{e, p}
+	}
+	return e, err
+}
+
+type countedEngine struct {
+	store.Engine
+	of *counted
+}
+
+func (e *countedEngine) Close() error {
+	e.of.open.Add(-1)
+	return e.Engine.Close()
+}
+
+// A node that is closed while a state that has come is put in its place closes that, too.
+func TestAStateThatComesAtTheEndIsClosed(t *testing.T) {
+	for range 10 {
+		p := &counted{Place: &replicatest.Memory{}}
+		places := three()
+		c := open(t, quick(places...))
+		id, e := lead(t, c)
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		away := id%3 + 1
+		p.Place, places[away-1] = places[away-1], p
+		c = open(t, quick(places...))
+		if id, e = lead(t, c); id == away {
+			continue // it is another node's turn
+		}
+		if err := c.Stop(away); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			if err := put(e, fmt.Sprintf("k%03d", i), string(make([]byte, 1000))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stopped := make(chan error, 1)
+		stop := func(dir string) {
+			if dir != "states/1/2" {
+				return
+			}
+			n := c.Node(away)
+			go func() { stopped <- c.Stop(away) }()
+			if err := n.Await(context.Background(), replicatest.Group, 1<<40); err != driver.ErrClosed {
+				t.Errorf("the node has ended with %v", err)
+			}
+			for range 1000 { // what it had under way is ended right after that
+				runtime.Gosched()
+			}
+		}
+		p.before.Store(&stop)
+		if err := c.Start(away); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-stopped; err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := p.open.Load(); n != 0 {
+			t.Errorf("%d engines are open at the end", n)
+		}
+	}
 }
 
 // A node that was removed from a group leaves, and takes part again later, with what the others have.

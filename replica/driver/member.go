@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/aeon-lang/aeon/replica"
@@ -40,7 +41,7 @@ func (d *Driver) open(g replica.Group) (*member, error) {
 	m := &member{of: d, id: g, role: replica.Role{Group: g}, gone: make(chan struct{})}
 	m.jobs.init(d.cfg.Scheduler)
 	if m.state, err = engine.OpenState(e); err != nil {
-		return nil, fmt.Errorf("the state of group %d: %w", g, err)
+		return nil, errors.Join(fmt.Errorf("the state of group %d: %w", g, err), e.Close())
 	}
 	return m, nil
 }
@@ -273,7 +274,7 @@ func (m *member) replace() (err error) {
 			m.kept, m.bytes, m.other = m.state.Synced(), 0, m.syncing != nil
 		}
 	}) {
-		return ErrClosed
+		return errors.Join(ErrClosed, e.Close())
 	}
 	m.reach(0)
 	m.judged()

@@ -237,12 +237,12 @@ func (s *State) Take() (err error) {
 // Snapshot returns what the engine has now, and up to which entry that is. No Take runs beside it.
 func (s *State) Snapshot() (store.Snapshot, uint64) { return s.engine.Snapshot(), s.Index() }
 
-// Replace has the state be what e has, which came from another member, and is newer and durable. The engine of the old state is closed
+// Replace has the state be what e has, which came from another member, and is newer and durable. It owns e. The engine of the old state is closed
 // when nothing reads it any more, and then gone is called. No engine leads: the one of a deposed leader has failed.
 func (s *State) Replace(e store.Engine, gone func()) error {
 	index, err := stateIndex(e)
 	if err != nil {
-		return err
+		return errors.Join(err, e.Close())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
