@@ -20,20 +20,11 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/aeon-lang/aeon/internal/parallel"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(scripts{m}, map[string]func(){"aeonc": main})
-}
-
-// scripts are the tests, of which more run at once than there are processors: many wait for programs that they have killed, and for clusters.
-type scripts struct{ *testing.M }
-
-func (s scripts) Run() int {
-	parallel.Tests(4)
-	return s.M.Run()
+	testscript.Main(m, map[string]func(){"aeonc": main})
 }
 
 // onEmptyCache is the script that comes first, alone. After it Go has compiled the runtime for this cache, so that the
@@ -117,11 +108,7 @@ func TestScripts(t *testing.T) {
 	scripts = slices.Delete(scripts, i, i+1)
 	for _, name := range longest {
 		script := filepath.Join("testdata", "script", name+".txtar")
-		i := slices.Index(scripts, script)
-		if i < 0 {
-			t.Fatalf("there is no script %s", script)
-		}
-		scripts = append(slices.Delete(scripts, i, i+1), script)
+		scripts = append(slices.DeleteFunc(scripts, func(s string) bool { return s == script }), script)
 	}
 	run(t, scripts...)
 }

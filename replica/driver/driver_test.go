@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aeon-lang/aeon/replica"
@@ -193,12 +193,12 @@ func TestAStateIsSent(t *testing.T) {
 type counted struct {
 	driver.Place
 	open   atomic.Int64
-	before atomic.Pointer[func(dir string)]
+	before func(dir string)
 }
 
 func (p *counted) Open(dir string) (store.Engine, error) {
-	if f := p.before.Load(); f != nil {
-		(*f)(dir)
+	if p.before != nil {
+		p.before(dir)
 	}
 	e, err := p.Place.Open(dir)
 	if err == nil {
@@ -220,20 +220,14 @@ func (e *countedEngine) Close() error {
 
 // A node that is closed while a state that has come is put in its place closes that, too.
 func TestAStateThatComesAtTheEndIsClosed(t *testing.T) {
-	for range 10 {
-		p := &counted{Place: &replicatest.Memory{}}
+	synctest.Test(t, func(t *testing.T) {
 		places := three()
+		for i := range places {
+			places[i] = &counted{Place: places[i]}
+		}
 		c := open(t, quick(places...))
 		id, e := lead(t, c)
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
 		away := id%3 + 1
-		p.Place, places[away-1] = places[away-1], p
-		c = open(t, quick(places...))
-		if id, e = lead(t, c); id == away {
-			continue // it is another node's turn
-		}
 		if err := c.Stop(away); err != nil {
 			t.Fatal(err)
 		}
@@ -242,34 +236,24 @@ func TestAStateThatComesAtTheEndIsClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		p := places[away-1].(*counted)
 		stopped := make(chan error, 1)
-		stop := func(dir string) {
-			if dir != "states/1/2" {
-				return
-			}
-			n := c.Node(away)
-			go func() { stopped <- c.Stop(away) }()
-			if err := n.Await(context.Background(), replicatest.Group, 1<<40); err != driver.ErrClosed {
-				t.Errorf("the node has ended with %v", err)
-			}
-			for range 1000 { // what it had under way is ended right after that
-				runtime.Gosched()
+		p.before = func(dir string) {
+			if dir == "states/1/2" {
+				go func() { stopped <- c.Stop(away) }()
+				synctest.Wait() // Stop waits for what the node has under way, which is this
 			}
 		}
-		p.before.Store(&stop)
 		if err := c.Start(away); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-stopped; err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
 		if n := p.open.Load(); n != 0 {
 			t.Errorf("%d engines are open at the end", n)
 		}
-	}
+	})
 }
 
 // A node that was removed from a group leaves, and takes part again later, with what the others have.
