@@ -74,11 +74,7 @@ func (s *served) connect(ctx context.Context, url string, head ...string) (*stre
 	for i := 0; i < len(head); i += 2 {
 		r.Header.Set(head[i], head[i+1])
 	}
-	by := s.Client()
-	if by == nil { // the server is none of httptest
-		by = http.DefaultClient
-	}
-	a, err := by.Do(r)
+	a, err := s.client().Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -298,6 +294,7 @@ func TestClientsBelongToTheirCallers(t *testing.T) {
 
 // A client whose connection breaks at any moment sees each callback once, and all in their order.
 func TestStreamsResume(t *testing.T) {
+	t.Parallel()
 	rounds := 12
 	if testing.Short() {
 		rounds = 3

@@ -29,6 +29,7 @@ import (
 )
 
 func TestDepotIsWhatAeoncMakes(t *testing.T) {
+	t.Parallel()
 	if err := generated.Check(filepath.Join("..", ".."), "sim/door/depot"); err != nil {
 		t.Error(err)
 	}
@@ -62,6 +63,7 @@ func (s *served) show(t testing.TB, actor string) (got shown) {
 // What is shown of an actor is what its methods return, whatever the types of its fields are, and however large
 // containers are and were: in one row, or a row for each element. It is not older than the last answer.
 func TestWhatIsShownIsWhatMethodsReturn(t *testing.T) {
+	t.Parallel()
 	s := serveDepot(t)
 	path := "/v1/Depot/" + url.PathEscape("a/b c") + "/"
 	size := 0
@@ -201,6 +203,7 @@ func TestWhatIsNotShown(t *testing.T) {
 
 // Damage is never shown as a state: the answer is an error, or is cut off if it has begun. The program goes on.
 func TestDamageIsNotShown(t *testing.T) {
+	t.Parallel()
 	s := serveDepot(t)
 	for _, n := range []int{1, 2000} {
 		name := fmt.Sprint("of ", n)

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/generated"
+	"github.com/aeon-lang/aeon/internal/parallel"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -31,8 +33,14 @@ import (
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
 
+func TestMain(m *testing.M) {
+	parallel.Tests(8) // they wait for processes and for time
+	os.Exit(m.Run())
+}
+
 // The program is generated again after each change of it, or of the compiler.
 func TestShopIsWhatAeoncMakes(t *testing.T) {
+	t.Parallel()
 	if err := generated.Check(filepath.Join("..", ".."), "sim/door/shop"); err != nil {
 		t.Error(err)
 	}
@@ -109,6 +117,14 @@ func (s *served) listen(cfg httpdoor.Config) {
 	s.t.Cleanup(s.Close)
 }
 
+// client returns a client of the server.
+func (s *served) client() *http.Client {
+	if by := s.Client(); by != nil {
+		return by
+	}
+	return http.DefaultClient // the server is none of httptest
+}
+
 // answer is what a request was answered.
 type answer struct {
 	status int
@@ -132,7 +148,7 @@ func (s *served) ask(method, path, body string, head ...string) answer {
 		}
 		r.Header.Set(head[i], head[i+1])
 	}
-	a, err := http.DefaultClient.Do(r)
+	a, err := s.client().Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -152,6 +168,7 @@ func (s *served) post(path, body string, head ...string) answer {
 const pen = `{"Name":"pen","Cents":120,"Size":"SMALL","Note":null,"Tags":["blue","fine"]}`
 
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	s := serve(t, httpdoor.Config{})
 	for _, c := range []struct {
 		method, path, body string

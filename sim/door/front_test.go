@@ -141,6 +141,7 @@ func (s *served) handler() http.Handler {
 
 // A node that does not run the actors takes calls by gRPC as the one that does: messages, metadata, deadlines and details of failures are kept.
 func TestGRPCThroughFronts(t *testing.T) {
+	t.Parallel()
 	s := open(t, &shop.AeonPackage)
 	n := &nodes{}
 	n.move(1, s.handler())

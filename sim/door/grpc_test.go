@@ -290,6 +290,7 @@ func drawEverything(t *rapid.T, cart string) string {
 
 // A value of every type is the same by both doors.
 func TestValuesAreTheSameByBothDoors(t *testing.T) {
+	t.Parallel()
 	s := open(t, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{})
 	opened, err := r.call("shop.Shop/open", `{"key":"main","owner":"ann"}`)

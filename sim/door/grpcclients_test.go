@@ -284,6 +284,7 @@ func TestTokensOfCallbacksByGRPC(t *testing.T) {
 
 // A client by gRPC whose streams break at any moment sees each callback once, and all in their order.
 func TestStreamsByGRPCResume(t *testing.T) {
+	t.Parallel()
 	rounds := 12
 	if testing.Short() {
 		rounds = 3

@@ -30,6 +30,7 @@ import (
 // A client that does not take its callbacks by gRPC ends alone, with its connection or by TLS with its stream, and what waits
 // for it takes no more than it may.
 func TestSlowReadersByGRPC(t *testing.T) {
+	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		t.Run(map[bool]string{false: "plain", true: "TLS"}[secure], func(t *testing.T) {
 			s := open(t, &shop.AeonPackage)
@@ -167,6 +168,7 @@ func TestStreamsByGRPCOutliveRequests(t *testing.T) {
 
 // Over kills of the server each callback that arrives by gRPC has happened, none comes twice, and they come in order.
 func TestCallbacksByGRPCThroughKills(t *testing.T) {
+	t.Parallel()
 	exe, dir := buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true}), filepath.Join(t.TempDir(), "data")
 	p := start(t, exe, dir)
 	seen, heard := int64(0), 0

@@ -18,6 +18,7 @@ import (
 // No description of a program has its internal methods, nor the value classes and enums that these alone use: neither OpenAPI, nor the
 // .proto files, nor reflection, nor the client in TypeScript.
 func TestDescriptionsHaveNothingInternal(t *testing.T) {
+	t.Parallel()
 	s := open(t, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{})
 	if _, err := r.learn(); err != nil {

@@ -139,6 +139,7 @@ func (c *customer) send(ctx context.Context, path, body, key string) (status int
 // Requests with keys are sent while the server is killed again and again, and while their own connections break. Each has
 // taken effect once, and is answered alike however often it comes again.
 func TestRequestsThroughKills(t *testing.T) {
+	t.Parallel()
 	exe, dir := build(t), filepath.Join(t.TempDir(), "data")
 	var url atomic.Pointer[string]
 	p := start(t, exe, dir)

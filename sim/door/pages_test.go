@@ -182,6 +182,7 @@ func TestPagesAndTokens(t *testing.T) {
 
 // A program that is told to serves a directory, and no link leads out of it.
 func TestPagesOfAProcess(t *testing.T) {
+	t.Parallel()
 	exe, dir := build(t), pages(t)
 	p := start(t, exe, filepath.Join(t.TempDir(), "data"), "--static", dir)
 	for path, want := range map[string]int{"/": 200, "/within.css": 200, "/out": 404, "/above/secret": 404, "/absolute": 404, "/%2e%2e/secret": 404, "/v1/Shop/main/total": 200} {

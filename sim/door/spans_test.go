@@ -180,6 +180,7 @@ func (p *process) end(t *testing.T) {
 
 // A program exports to a collector and to a file, over two runs, in which the ids of what was issued in the first are known; its figures count what it has exported.
 func TestProgramsExport(t *testing.T) {
+	t.Parallel()
 	exe := build(t)
 	var mu sync.Mutex
 	var requests bytes.Buffer

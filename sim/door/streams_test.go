@@ -44,9 +44,6 @@ func TestStreamsOutliveRequests(t *testing.T) {
 				s.Start()
 			}
 			t.Cleanup(s.Close)
-			http1 := http.DefaultClient
-			http.DefaultClient = s.Client() // of ask
-			defer func() { http.DefaultClient = http1 }()
 			c := s.begin(`"Ear"`)
 			s.do("/v1/Shop/main/listen", `{"ear":"`+c.References["Ear"]+`"}`)
 			st, a := s.connect(t.Context(), s.URL+c.Events)
@@ -74,6 +71,7 @@ func TestStreamsOutliveRequests(t *testing.T) {
 
 // A client that does not read ends its own stream alone.
 func TestSlowReaders(t *testing.T) {
+	t.Parallel()
 	s := serve(t, httpdoor.Config{Config: gate.Config{SendMax: 200 * time.Millisecond}})
 	c, other := s.begin(`"Ear"`), s.begin(`"Ear"`)
 	s.do("/v1/Shop/main/listen", `{"ear":"`+c.References["Ear"]+`"}`)
@@ -286,6 +284,7 @@ func TestIdleStreams(t *testing.T) {
 // Over kills of the server each callback that arrives has happened, none comes twice, and they come in order. One that is
 // missing was called when no client of the listener was there, or shortly before a kill.
 func TestCallbacksThroughKills(t *testing.T) {
+	t.Parallel()
 	exe, dir := build(t), filepath.Join(t.TempDir(), "data")
 	p := start(t, exe, dir)
 	s := &served{t: t, Server: httptest.NewServer(nil)}

@@ -49,6 +49,7 @@ func certificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 
 // A program serves callers by TLS and for tokens; and whatever is sent, what it says, its audit and its answers have no token.
 func TestNoTokenIsWritten(t *testing.T) {
+	t.Parallel()
 	exe, dir := build(t), t.TempDir()
 	cert, key, trust := certificate(t)
 	file, tokens := tokenFile(t)
@@ -128,6 +129,7 @@ func TestNoTokenIsWritten(t *testing.T) {
 
 // A program whose files cannot be used does not begin.
 func TestFilesThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	exe := build(t)
 	cert, key, _ := certificate(t)
 	_, other, _ := certificate(t)
