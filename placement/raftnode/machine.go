@@ -156,20 +156,24 @@ func (m *machine) read() (*placement.State, uint64) {
 	return m.mu.shared, m.mu.index
 }
 
-// applied returns the index of the last command that the state has.
-func (m *machine) applied() uint64 {
+// reached returns the index of the last command that the state has, and what is closed when it has another one.
+func (m *machine) reached() (index uint64, moved <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.mu.index
+	return m.mu.index, m.mu.moved
+}
+
+// applied returns the index of the last command that the state has.
+func (m *machine) applied() uint64 {
+	index, _ := m.reached()
+	return index
 }
 
 // wait returns when the state has a command.
 func (m *machine) wait(ctx context.Context, index uint64) error {
 	for {
-		m.mu.Lock()
-		there, moved := m.mu.index >= index, m.mu.moved
-		m.mu.Unlock()
-		if there {
+		reached, moved := m.reached()
+		if reached >= index {
 			return nil
 		}
 		select {

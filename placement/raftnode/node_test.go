@@ -75,6 +75,27 @@ func (c *cluster) settleDown() {
 	}
 }
 
+// A follower has a command that it has proposed long before raft by itself would tell it that the command is committed.
+func TestFollowersLearnAtOnceWhatIsCommitted(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	leader := c.leader()
+	var took []time.Duration
+	for _, s := range c.up() {
+		for i := range 8 {
+			began := time.Now()
+			c.register(s, fmt.Sprint("class ", s.id.Node, " ", i))
+			if s != leader {
+				took = append(took, time.Since(began))
+			}
+		}
+	}
+	slices.Sort(took)
+	if median := took[len(took)/2]; median >= commitTimeout {
+		t.Errorf("of %d commands by followers half took %v or longer; raft by itself tells after %v to %v what is committed", len(took), median, commitTimeout, 2*commitTimeout)
+	}
+}
+
 // A cluster that is closed and opened has its state; a follower has it before there is a leader.
 func TestRestart(t *testing.T) {
 	t.Parallel()

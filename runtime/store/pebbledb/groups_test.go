@@ -20,9 +20,16 @@ const dataDir = "data"
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// openOn opens the store in dataDir of fs. failed, which may be nil, is called with its failure.
+// openOn opens the store in dataDir of fs, as tests do thousands of times. failed, which may be nil, is called with its failure.
 func openOn(fs vfs.FS, failed func(error)) (*store.Store, *pebbledb.DB, error) {
-	engine, err := pebbledb.OpenFS(fs, dataDir, store.EngineOptions{Program: "bank", Log: silent, CacheBytes: 1 << 20})
+	return openBy(pebbledb.OpenLight, fs, failed)
+}
+
+// opener opens a database.
+type opener = func(vfs.FS, string, store.EngineOptions) (*pebbledb.DB, error)
+
+func openBy(open opener, fs vfs.FS, failed func(error)) (*store.Store, *pebbledb.DB, error) {
+	engine, err := open(fs, dataDir, store.EngineOptions{Program: "bank", Log: silent, CacheBytes: 1 << 20})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,7 +46,12 @@ func openOn(fs vfs.FS, failed func(error)) (*store.Store, *pebbledb.DB, error) {
 
 func mustOpen(t testing.TB, fs vfs.FS) (*store.Store, *pebbledb.DB) {
 	t.Helper()
-	s, engine, err := openOn(fs, func(err error) { t.Errorf("the store has failed: %v", err) })
+	return mustOpenBy(t, pebbledb.OpenLight, fs)
+}
+
+func mustOpenBy(t testing.TB, open opener, fs vfs.FS) (*store.Store, *pebbledb.DB) {
+	t.Helper()
+	s, engine, err := openBy(open, fs, func(err error) { t.Errorf("the store has failed: %v", err) })
 	if err != nil {
 		t.Fatal(err)
 	}
