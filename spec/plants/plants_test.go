@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	run  = flag.Bool("plants", false, "plant each bug and run the suites that are to catch it; takes about an hour")
+	run  = flag.Bool("plants", false, "plant each bug and run the suites that are to catch it, and once without it; takes about an hour")
 	only = flag.String("plant", "", "plant those bugs alone whose names match")
 )
 
@@ -94,6 +94,9 @@ func (p plant) caughtBy(t *testing.T) (by []string) {
 		failed := p.fails(t, overlay, s)
 		switch {
 		case failed != "":
+			if out := withoutBug(t, s); out != "" {
+				t.Errorf("%s: %s fails without the bug, too, and so catches nothing:\n%s", p.name, s, out)
+			}
 			by = append(by, s+": "+failed)
 			if p.by == nil {
 				return by
@@ -124,18 +127,38 @@ var (
 // shown is how many failures of a suite the table has.
 const shown = 3
 
-// fails runs a suite with the bug and returns what has failed in it, "" if nothing has.
-func (p plant) fails(t *testing.T, overlay, suite string) string {
-	t.Helper()
+// test runs a suite, with a bug if there is an overlay, and returns what it has said if it fails, "" if it passes.
+func test(t *testing.T, suite, overlay string) string {
 	args := append([]string{"test", "-vet=off", "-count=1"}, strings.Fields(suite)...)
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay) // no argument: what the tests build has the bug, too
+	if overlay != "" {
+		cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay) // no argument: what the tests build has the bug, too
+	}
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return ""
 	}
-	text := string(out)
+	return fmt.Sprintf("%s%v", out, err)
+}
+
+// unplanted are the suites that ran without a bug: functions that return what they have said if they fail.
+var unplanted sync.Map
+
+// withoutBug is test without a bug. A suite runs once.
+func withoutBug(t *testing.T, suite string) string {
+	t.Helper()
+	f, _ := unplanted.LoadOrStore(suite, sync.OnceValue(func() string { return test(t, suite, "") }))
+	return f.(func() string)()
+}
+
+// fails runs a suite with the bug and returns what has failed in it, "" if nothing has.
+func (p plant) fails(t *testing.T, overlay, suite string) string {
+	t.Helper()
+	text := test(t, suite, overlay)
+	if text == "" {
+		return ""
+	}
 	var list []string
 	for _, n := range failures.FindAllStringSubmatch(text, -1) {
 		if !slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(s, n[1]+"/") }) {
