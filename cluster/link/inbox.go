@@ -3,6 +3,9 @@ package link
 import (
 	"errors"
 	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 var errFrame = errors.New("link: a frame cannot be read: the other node is of another version")
@@ -12,40 +15,67 @@ var errFrame = errors.New("link: a frame cannot be read: the other node is of an
 type inbox struct {
 	mu     sync.Mutex
 	news   sync.Cond
-	list   []func(Store)
+	list   []arrival
 	closed bool
 	ended  sync.WaitGroup
+}
+
+// arrival is a message that has come, or else something else that a store is to be told.
+type arrival struct {
+	from    event.StoreID
+	session uint64
+	message *across.Message // nil: it is none
+	tell    func(Store)
 }
 
 func (b *inbox) open() { b.news.L = &b.mu }
 
 // put adds what is to be told. It is dropped if the inbox is closed.
-func (b *inbox) put(f func(Store)) {
+func (b *inbox) put(f func(Store)) { b.add(arrival{tell: f}) }
+
+// receive adds a message of a session with a store.
+func (b *inbox) receive(from event.StoreID, session uint64, m *across.Message) {
+	b.add(arrival{from: from, session: session, message: m})
+}
+
+func (b *inbox) add(a arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed {
-		b.list = append(b.list, f)
+		b.list = append(b.list, a)
 		b.news.Signal()
 	}
 }
 
+// keptMax is for how many arrivals an inbox keeps room that it has needed once.
+const keptMax = 1024
+
 // start tells s what is there, and what comes, until close.
 func (b *inbox) start(s Store) {
 	b.ended.Go(func() {
+		var told []arrival
 		for {
 			b.mu.Lock()
 			for len(b.list) == 0 && !b.closed {
 				b.news.Wait()
 			}
 			list := b.list
-			b.list = nil
+			b.list = told
 			closed := b.closed
 			b.mu.Unlock()
 			if closed {
 				return
 			}
-			for _, f := range list {
-				f(s)
+			for i := range list {
+				if a := &list[i]; a.message != nil {
+					s.Receive(a.from, a.session, a.message)
+				} else {
+					a.tell(s)
+				}
+			}
+			clear(list)
+			if told = list[:0]; cap(told) > keptMax {
+				told = nil
 			}
 		}
 	})

@@ -278,7 +278,7 @@ func (l *Links) take(node event.NodeID, from, to event.StoreID, number uint64, p
 	if err != nil {
 		return err
 	}
-	x.inbox.put(func(to Store) { to.Receive(from, number, m) })
+	x.inbox.receive(from, number, m)
 	return nil
 }
 
@@ -291,7 +291,7 @@ const frameRoom = 256
 // Send implements across.Network.
 func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 	if to == x.id {
-		x.inbox.put(func(s Store) { s.Receive(to, 0, m) })
+		x.inbox.receive(to, 0, m)
 		return
 	}
 	l := x.links
@@ -302,14 +302,16 @@ func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 		return
 	}
 	if s.node == l.cfg.Node {
-		l.here[to].inbox.put(func(other Store) { other.Receive(x.id, number, m) })
+		l.here[to].inbox.receive(x.id, number, m)
 		return
 	}
 	head := func(kind byte) []byte {
 		return binary.AppendUvarint(appendFrame(make([]byte, 0, frameRoom), kind, x.id, to, x.term), number)
 	}
-	f := m.Append(head(messageFrame))
-	if text := f[len(head(messageFrame)):]; len(text) > partMax {
+	f := head(messageFrame)
+	start := len(f)
+	f = m.Append(f)
+	if text := f[start:]; len(text) > partMax {
 		for ; len(text) > partMax; text = text[partMax:] {
 			l.send(s.node, append(head(partFrame), text[:partMax]...))
 		}

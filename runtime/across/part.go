@@ -53,7 +53,9 @@ type Part struct {
 	jobs    []func()
 	busy    bool // a worker does the jobs
 
-	firstThread [1]*visit // what most parts have of threads
+	// What most parts have of threads is part of the Part.
+	firstThread [1]*visit
+	own         visit
 }
 
 // Name names the attempt.
@@ -129,7 +131,11 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 		p.early = append(p.early, m)
 		return
 	}
-	v := &visit{p: p, number: m.Number}
+	v := &p.own
+	if p.begun > 0 {
+		v = new(visit)
+	}
+	v.p, v.number, v.inbox = p, m.Number, v.firstIn[:0]
 	p.threads = append(p.threads, v)
 	p.begun++
 	p.last, p.holds, p.leaves = max(p.last, m.Call.Votes), p.holds || m.Call.Holds, p.leaves || m.Call.Last
@@ -289,9 +295,17 @@ func (p *Part) end(withdrawn bool) {
 
 // gone forgets the part, which holds nothing any more.
 func (p *Part) gone() {
-	s := p.s
-	s.mu.Lock()
-	delete(s.parts, p.name)
-	s.mu.Unlock()
+	p.s.mu.Lock()
+	p.forget()
+	p.s.mu.Unlock()
 	p.proxy.Ended()
+}
+
+// forget is the part of gone in the Store. Caller holds its mutex.
+func (p *Part) forget() {
+	// Invariant: what comes last of a part is that it commits, or that it is undone.
+	if len(p.jobs) > 0 {
+		assert.Unreachable("across: %v is over, and has jobs", p.name)
+	}
+	delete(p.s.parts, p.name)
 }

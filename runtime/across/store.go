@@ -74,6 +74,8 @@ type Store struct {
 	effects     []commit.Effect // of a list that was carried out: see noEffects
 	settled     []commit.Name   // decisions that all have carried out, and whose rows are to be deleted
 	forgetting  bool            // a worker deletes some
+	committed   []*Part         // that have nothing to do but to commit
+	applying    bool            // a worker commits some
 	ended       bool
 	counts      Counts
 }
@@ -371,8 +373,15 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 		case commit.Apply, commit.Release:
 			switch p.ending = true; {
 			case p.dropped: // the store has ended
-			case f.Act == commit.Apply:
+			case f.Act == commit.Apply && p.busy:
 				p.do(p.apply)
+			case f.Act == commit.Apply:
+				p.busy = true
+				s.committed = append(s.committed, p)
+				if !s.applying {
+					s.applying = true
+					s.cfg.Workers.Run(s.applyCommitted)
+				}
 			default:
 				p.do(func() { p.end(false) })
 			}
@@ -391,6 +400,39 @@ func (s *Store) noEffects() []commit.Effect {
 	list := s.effects
 	s.effects = nil
 	return list
+}
+
+// applyCommitted has parts commit, as many at once as there are: each would wake a worker. What comes while it waits for the disk another worker begins with.
+func (s *Store) applyCommitted() {
+	s.mu.Lock()
+	list := s.committed
+	s.committed = nil
+	s.mu.Unlock()
+	durable := make([]func() bool, len(list))
+	for i, p := range list {
+		durable[i] = p.proxy.Apply()
+	}
+	s.mu.Lock()
+	for _, p := range list {
+		p.forget()
+	}
+	if s.applying = len(s.committed) > 0; s.applying {
+		s.cfg.Workers.Run(s.applyCommitted)
+	}
+	s.mu.Unlock()
+	for _, p := range list {
+		p.proxy.Ended()
+	}
+	for _, is := range durable {
+		if !is() {
+			return // the store has failed
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range list {
+		s.carryOut(s.participant.Applied(p.name, s.noEffects()))
+	}
 }
 
 // forgetSettled deletes the rows of decisions that all have carried out, as many at once as there are.

@@ -207,6 +207,8 @@ type visit struct {
 	number uint64
 	inbox  []delivery  // guarded by the mutex of the attempt
 	calls  atomic.Bool // it waits for a call that it has made
+
+	firstIn [1]delivery // what most visits have of inbox
 }
 
 // Call implements Thread, by way of the home.

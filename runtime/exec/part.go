@@ -16,7 +16,8 @@ import (
 func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Attempt) {
 	ev := l.s.takeEvent(l.s.inner, p.Name().Event, nil, l.s.code.Method(method), nil)
 	x := &proxy{ev: ev}
-	ev.SetWide(&activation.Wide{Part: p})
+	x.wide.Part = p
+	ev.SetWide(&x.wide)
 	ev.TracePart(false)
 	ev.Begin()
 	l.s.live.Add(1)
@@ -26,6 +27,7 @@ func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Atte
 // proxy runs the code of a part.
 type proxy struct {
 	ev       *Event
+	wide     activation.Wide // of ev
 	recorded sync.Once       // as spans, if it is
 	row      bool            // the part is prepared
 	voted    bool            // for the attempt, and has not been dropped since

@@ -94,7 +94,8 @@ func (r *recovery) restore(x *proxy, part *across.Part, p *row.Prepared) (err er
 	s, d := r.s, r.d
 	ev := s.takeEvent(s.inner, part.Name().Event, nil, &methodPrepared, nil)
 	x.ev = ev
-	ev.SetWide(&activation.Wide{Part: part})
+	x.wide.Part = part
+	ev.SetWide(&x.wide)
 	ev.TracePart(true)
 	ev.Begin()
 	s.live.Add(1)
