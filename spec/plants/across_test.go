@@ -51,6 +51,10 @@ var ofAcross = []plant{
 		"return there == All || there == Changes && x != nil && x.wrote",
 		"return there == All && x != nil",
 		overStores),
+	bug("a decision that comes while others are carried out is not", "runtime/across/store.go",
+		"if s.applying = len(s.committed) > 0; s.applying {",
+		"if s.applying = len(s.committed) > 0; false {",
+		"./runtime/nodes -timeout 60s -run TestTransfersOverStores"),
 
 	bug("an attempt that needs more waits for attempts behind it", "runtime/lock/grow.go",
 		"(s.Ended || s.Place < place)",
