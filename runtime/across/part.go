@@ -262,12 +262,11 @@ func (p *Part) confirm(keep bool) {
 	}
 }
 
+// apply is Store.apply, after other jobs.
 func (p *Part) apply() {
-	durable := p.proxy.Apply()
-	p.gone()
-	if durable() {
-		p.told(p.s.participant.Applied)
-	}
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.s.apply(p)
 }
 
 // drop ends a part that has not committed. Caller holds the mutex of the Store.

@@ -376,12 +376,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			case f.Act == commit.Apply && p.busy:
 				p.do(p.apply)
 			case f.Act == commit.Apply:
-				p.busy = true
-				s.committed = append(s.committed, p)
-				if !s.applying {
-					s.applying = true
-					s.cfg.Workers.Run(s.applyCommitted)
-				}
+				s.apply(p)
 			default:
 				p.do(func() { p.end(false) })
 			}
@@ -400,6 +395,15 @@ func (s *Store) noEffects() []commit.Effect {
 	list := s.effects
 	s.effects = nil
 	return list
+}
+
+// apply has a part commit that has nothing else to do. Caller holds mu.
+func (s *Store) apply(p *Part) {
+	s.committed = append(s.committed, p)
+	if !s.applying {
+		s.applying = true
+		s.cfg.Workers.Run(s.applyCommitted)
+	}
 }
 
 // applyCommitted has parts commit, as many at once as there are: each would wake a worker. What comes while it waits for the disk another worker begins with.
