@@ -52,12 +52,11 @@ func (n *Node) begin() bool {
 // announce has the others learn at once which commands are committed. Raft tells them with the entry that follows, so the leader adds one that does
 // nothing.
 func (n *Node) announce() {
-	for announced := uint64(0); ; {
-		index, moved := n.machine.reached()
-		if index != announced && n.raft.State() == raft.Leader && len(n.State().Members) > 1 {
-			_ = n.raft.Barrier(enqueueMax).Error() // they learn it later
+	for {
+		_, moved := n.machine.reached()
+		if n.raft.State() == raft.Leader && len(n.State().Members) > 1 {
+			_ = n.raft.Barrier(enqueueMax).Error() // if it fails they learn it later
 		}
-		announced = index
 		select {
 		case <-moved:
 		case <-n.ctx.Done():

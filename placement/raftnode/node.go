@@ -26,7 +26,7 @@ const (
 	leaseTimeout    = 250 * time.Millisecond
 	streamTimeout   = 2 * time.Second // of a message and its answer
 	// commitTimeout is after what time, at least, the others learn what was committed last when no entry has followed it. Those of commands one follows
-	// at once: see announce. With raft's default, 50 ms, this is half of all that an idle leader sends.
+	// at once: see announce. With raft's default, 50 ms, this is half of what it sends while there is nothing to do.
 	commitTimeout = 250 * time.Millisecond
 )
 
