@@ -16,10 +16,10 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 3, "how many programs of each profile are compared")
+	programs = flag.Int("programs", 5, "how many programs of each profile are compared")
 	first    = flag.Uint64("first", 0, "the seed of the first program")
 	stored   = flag.Int("stored", 3, "how many programs of each profile are compared that run on a store")
-	stores   = flag.Int("stores", 1, "how many programs of each profile are compared that run on three stores")
+	stores   = flag.Int("stores", 2, "how many programs of each profile are compared that run on three stores")
 	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
 	steps    = flag.Int("steps", 3000, "how many steps a walk through all orders of a program may have")
 	only     = flag.String("profile", "", "compare programs of one profile only: sequential or concurrent")

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	run  = flag.Bool("plants", false, "plant each bug and run the suites that are to catch it, and once without it; takes about an hour")
+	run  = flag.Bool("plants", false, "plant each bug and run the suites that are to catch it; a suite that has caught one runs once without any; takes an hour and a quarter")
 	only = flag.String("plant", "", "plant those bugs alone whose names match")
 )
 
