@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -18,8 +17,9 @@ type Engine struct {
 	mu struct {
 		sync.Mutex
 		rows     rows
-		pending  [][]replaced // by each batch applied since the last Sync, in order
-		shared   bool         // rows.values is a snapshot's, too
+		pending  []replaced // by the batches applied since the last Sync, in order
+		ends     []int      // where in pending what each of these has replaced ends
+		shared   bool       // rows.values is a snapshot's, too
 		closed   bool
 		applied  int
 		failWith error // of Apply and Sync, from now on
@@ -35,9 +35,8 @@ type rows struct {
 
 // change is one entry of a batch.
 type change struct {
-	kind  kind
-	key   string
-	value string // of a range where it ends
+	kind       kind
+	key, value int // how many bytes of the text of the batch they take; the value of a range is where it ends
 }
 
 type kind byte
@@ -72,13 +71,15 @@ func (e *Engine) Crash(kept func(unsynced int) int) *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	values := maps.Clone(e.mu.rows.values)
-	for _, b := range slices.Backward(e.mu.pending[kept(len(e.mu.pending)):]) {
-		for _, r := range slices.Backward(b) {
-			if r.was {
-				values[r.key] = r.value
-			} else {
-				delete(values, r.key)
-			}
+	left := 0
+	if n := kept(len(e.mu.ends)); n > 0 {
+		left = e.mu.ends[n-1]
+	}
+	for _, r := range slices.Backward(e.mu.pending[left:]) {
+		if r.was {
+			values[r.key] = r.value
+		} else {
+			delete(values, r.key)
 		}
 	}
 	return from(values)
@@ -98,11 +99,15 @@ func (e *Engine) Applied() int {
 	return e.mu.applied
 }
 
+// used are batches that were applied, or discarded.
+var used = sync.Pool{New: func() any { return new(batch) }}
+
 // NewBatch implements store.Engine.
-func (e *Engine) NewBatch() store.Batch { return &batch{changes: make([]change, 0, 4)} }
+func (e *Engine) NewBatch() store.Batch { return used.Get().(*batch) }
 
 // Apply implements store.Engine.
 func (e *Engine) Apply(b store.Batch) error {
+	defer b.Discard()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -114,7 +119,8 @@ func (e *Engine) Apply(b store.Batch) error {
 	if e.mu.shared {
 		e.mu.rows.values, e.mu.shared = maps.Clone(e.mu.rows.values), false
 	}
-	e.mu.pending = append(e.mu.pending, e.mu.rows.apply(b.(*batch).changes))
+	e.mu.pending = e.mu.rows.apply(b.(*batch), e.mu.pending)
+	e.mu.ends = append(e.mu.ends, len(e.mu.pending))
 	e.mu.applied++
 	return nil
 }
@@ -130,7 +136,7 @@ func (e *Engine) Sync() error {
 		return e.mu.failWith
 	}
 	clear(e.mu.pending)
-	e.mu.pending = e.mu.pending[:0]
+	e.mu.pending, e.mu.ends = e.mu.pending[:0], e.mu.ends[:0]
 	return nil
 }
 
@@ -180,9 +186,8 @@ func (e *Engine) Reopen() *Engine {
 	return from(maps.Clone(e.mu.rows.values))
 }
 
-// apply performs changes, and returns what they have replaced. The values and keys that a snapshot has are not written to.
-func (r *rows) apply(changes []change) []replaced {
-	old := make([]replaced, 0, len(changes))
+// apply performs the changes of a batch, and appends to old what they have replaced. The values and keys that a snapshot has are not written to.
+func (r *rows) apply(b *batch, old []replaced) []replaced {
 	replace := func(key string, is bool, value string) {
 		before, was := r.values[key]
 		if is != was {
@@ -195,13 +200,16 @@ func (r *rows) apply(changes []change) []replaced {
 		}
 		old = append(old, replaced{key, before, was})
 	}
-	for _, c := range changes {
+	text := string(b.text) // one piece of memory for all keys and values
+	for _, c := range b.changes {
+		key, value := text[:c.key], text[c.key:c.key+c.value]
+		text = text[c.key+c.value:]
 		if c.kind != removeRange {
-			replace(c.key, c.kind == set, c.value)
+			replace(key, c.kind == set, value)
 			continue
 		}
 		for k := range r.values {
-			if c.key <= k && k < c.value {
+			if key <= k && k < value {
 				replace(k, false, "")
 			}
 		}
@@ -275,18 +283,13 @@ func (i *iterator) Value() []byte { return []byte(i.view.values[i.keys[i.at]]) }
 func (i *iterator) Close() error { return i.view.err }
 
 type batch struct {
+	text    []byte // the keys and values of all changes
 	changes []change
-	size    int
 }
 
 func (b *batch) add(k kind, key, value []byte) {
-	var text strings.Builder // one piece of memory for both
-	text.Grow(len(key) + len(value))
-	text.Write(key)
-	text.Write(value)
-	both := text.String()
-	b.changes = append(b.changes, change{k, both[:len(key)], both[len(key):]})
-	b.size += len(both)
+	b.text = append(append(b.text, key...), value...)
+	b.changes = append(b.changes, change{k, len(key), len(value)})
 }
 
 // Set implements store.Batch.
@@ -299,7 +302,16 @@ func (b *batch) Delete(key []byte) { b.add(remove, key, nil) }
 func (b *batch) DeleteRange(from, to []byte) { b.add(removeRange, from, to) }
 
 // Size implements store.Batch.
-func (b *batch) Size() int { return b.size }
+func (b *batch) Size() int { return len(b.text) }
+
+// keptMax is how many bytes of text, and how many changes, a used batch keeps room for.
+const keptMax = 4096
 
 // Discard implements store.Batch.
-func (b *batch) Discard() {}
+func (b *batch) Discard() {
+	if cap(b.text) > keptMax || cap(b.changes) > keptMax {
+		return
+	}
+	b.text, b.changes = b.text[:0], b.changes[:0]
+	used.Put(b)
+}
