@@ -20,29 +20,29 @@ type inbox struct {
 	ended  sync.WaitGroup
 }
 
-// arrival is a message that has come, or else something else that a store is to be told.
+// arrival is a message that has come, or something else that a store is to be told.
 type arrival struct {
 	from    event.StoreID
 	session uint64
-	message *across.Message // nil: it is none
-	tell    func(Store)
+	message across.Message
+	tell    func(Store) // nil: it is the message
 }
 
 func (b *inbox) open() { b.news.L = &b.mu }
 
 // put adds what is to be told. It is dropped if the inbox is closed.
-func (b *inbox) put(f func(Store)) { b.add(arrival{tell: f}) }
+func (b *inbox) put(f func(Store)) { b.add(&arrival{tell: f}) }
 
 // receive adds a message of a session with a store.
 func (b *inbox) receive(from event.StoreID, session uint64, m *across.Message) {
-	b.add(arrival{from: from, session: session, message: m})
+	b.add(&arrival{from: from, session: session, message: *m})
 }
 
-func (b *inbox) add(a arrival) {
+func (b *inbox) add(a *arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed {
-		b.list = append(b.list, a)
+		b.list = append(b.list, *a)
 		b.news.Signal()
 	}
 }
@@ -67,8 +67,8 @@ func (b *inbox) start(s Store) {
 				return
 			}
 			for i := range list {
-				if a := &list[i]; a.message != nil {
-					s.Receive(a.from, a.session, a.message)
+				if a := &list[i]; a.tell == nil {
+					s.Receive(a.from, a.session, &a.message)
 				} else {
 					a.tell(s)
 				}

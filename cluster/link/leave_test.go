@@ -80,8 +80,8 @@ func isDecision(f []byte) bool {
 	for range 4 {
 		in.Uint()
 	}
-	m, err := across.ReadMessage(in.Rest())
-	return err == nil && m.Kind == across.Commit && m.Commit.Kind == commit.Decision
+	var m across.Message
+	return m.Read(in.Rest()) == nil && m.Kind == across.Commit && m.Commit.Kind == commit.Decision
 }
 
 // close ends the systems as nodes do that are told to end, the one of node 1 first.

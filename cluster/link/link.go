@@ -6,6 +6,7 @@
 package link
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
@@ -32,6 +33,7 @@ type Links struct {
 	mu    sync.Mutex
 	nodes map[event.NodeID]map[event.StoreID]uint64 // those with which there is a session: which stores they lead, in which terms
 	here  map[event.StoreID]*Local
+	last  []byte // frame that was sent: the next one is made in its memory
 }
 
 // New returns the links of a node that leads nothing.
@@ -274,19 +276,19 @@ func (l *Links) take(node event.NodeID, from, to event.StoreID, number uint64, p
 		}
 		text, s.rest = s.rest, nil
 	}
-	m, err := across.ReadMessage(text)
-	if err != nil {
+	var m across.Message
+	if err := m.Read(text); err != nil {
 		return err
 	}
-	x.inbox.receive(from, number, m)
+	x.inbox.receive(from, number, &m)
 	return nil
 }
 
 // partMax is how many bytes of a message are sent in one piece.
 const partMax = 4 << 20
 
-// frameRoom is how many bytes most messages need with their frame.
-const frameRoom = 256
+// lastMax is how large a frame may be whose memory is used again.
+const lastMax = 64 << 10
 
 // Send implements across.Network.
 func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
@@ -305,19 +307,23 @@ func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 		l.here[to].inbox.receive(x.id, number, m)
 		return
 	}
-	head := func(kind byte) []byte {
-		return binary.AppendUvarint(appendFrame(make([]byte, 0, frameRoom), kind, x.id, to, x.term), number)
+	head := func(b []byte, kind byte) []byte {
+		return binary.AppendUvarint(appendFrame(b, kind, x.id, to, x.term), number)
 	}
-	f := head(messageFrame)
+	f := head(l.last[:0], messageFrame)
 	start := len(f)
 	f = m.Append(f)
 	if text := f[start:]; len(text) > partMax {
 		for ; len(text) > partMax; text = text[partMax:] {
-			l.send(s.node, append(head(partFrame), text[:partMax]...))
+			l.send(s.node, append(head(nil, partFrame), text[:partMax]...))
 		}
-		f = append(head(messageFrame), text...)
+		l.send(s.node, append(head(nil, messageFrame), text...))
+		return
 	}
-	l.send(s.node, f)
+	if cap(f) <= lastMax {
+		l.last = f
+	}
+	l.send(s.node, bytes.Clone(f)) // what waits to be sent takes no more memory than it has to
 }
 
 // Sessions lists the stores with which a store that this node leads has a session, in order; nil if this node does not lead it.

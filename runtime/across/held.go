@@ -31,7 +31,7 @@ func (s *Store) Hold(to event.StoreID, number uint64, of event.EventID, list []L
 
 // Let says what becomes of callbacks that another store holds.
 func (s *Store) Let(to event.StoreID, number uint64, yes bool) {
-	s.tell(to, &Message{Kind: Let, Number: number, Yes: yes})
+	s.tell(to, Message{Kind: Let, Number: number, Yes: yes})
 }
 
 // holds begins to hold callbacks. Caller holds mu, as for what follows.

@@ -10,7 +10,8 @@ import (
 // Network carries messages between stores, in sessions as package commit has them.
 type Network interface {
 	// Send puts m under way to a store, in a session that the network has begun by Store.Up; or to the sender itself, in session 0. It neither waits nor
-	// fails: what is lost is lost with the session, of which both stores are told by Store.Lost. m is not changed afterwards.
+	// fails: what is lost is lost with the session, of which both stores are told by Store.Lost. m is used again when Send has returned, but what m refers to is not
+	// changed.
 	Send(to event.StoreID, session uint64, m *Message)
 }
 

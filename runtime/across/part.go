@@ -22,11 +22,12 @@ type Proxy interface {
 	Confirm(keep bool) bool
 	// Undo takes back what the attempt has written. It holds its locks.
 	Undo()
-	// Apply is commit.Apply: when it returns the writes have their place in the journal, and the locks are released. What it returns waits until that
-	// is durable; false: the store has failed.
-	Apply() (durable func() bool)
+	// Apply is commit.Apply: when it returns the writes have their place in the journal, and the locks are released.
+	Apply()
 	// Ended says that the part is over, and has released its locks.
 	Ended()
+	// Applied returns when what Apply has written is durable, perhaps after Ended; false: the store has failed.
+	Applied() bool
 }
 
 // Part is what an attempt of another store's event has here.
@@ -47,11 +48,13 @@ type Part struct {
 	holds   bool         // there is to be a row in any case then
 	leaves  bool         // the part is over then, if the attempt has only read
 	votes   bool         // it is about to vote with an answer
-	early   []*Message   // calls that have come since then
+	early   []Message    // calls that have come since then
 	dropped bool
 	ending  bool // it has committed, or has only read and voted
 	jobs    []func()
 	busy    bool // a worker does the jobs
+
+	task commit.Task // of the machine
 
 	// What most parts have of threads is part of the Part.
 	firstThread [1]*visit
@@ -71,7 +74,7 @@ func (s *Store) begin(m *Message) {
 	p.proxy, p.attempt = s.cfg.Local.NewPart(p, m.Method)
 	s.parts[m.Name] = p
 	s.counts.Parts++
-	s.participant.Begin(m.Name, m.Home)
+	s.participant.Begin(m.Name, m.Home, &p.task)
 	turn := m.Place
 	if m.Kind == Visited {
 		turn = m.Name.Number
@@ -83,7 +86,7 @@ func (s *Store) begin(m *Message) {
 		p.deliver(m.Home, m)
 		return
 	}
-	s.send(m.Home, &Message{Kind: Taken, Name: m.Name, Tick: s.cfg.Ticks.Time()})
+	s.send(m.Home, Message{Kind: Taken, Name: m.Name, Tick: s.cfg.Ticks.Time()})
 }
 
 // RestorePart is [RESTORE], of what was prepared here in an earlier start. open returns what carries it out, with an attempt that holds its locks.
@@ -124,11 +127,11 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 	}
 	if i := slices.IndexFunc(p.threads, func(v *visit) bool { return v.number == m.Number }); i >= 0 {
 		v := p.threads[i]
-		p.attempt.Notify(p.token, func() { v.inbox = append(v.inbox, delivery{from, m}) })
+		p.attempt.Notify(p.token, func() { v.inbox = append(v.inbox, delivery{from, m.Call, m.Reply}) })
 		return
 	}
 	if p.votes {
-		p.early = append(p.early, m)
+		p.early = append(p.early, *m)
 		return
 	}
 	v := &p.own
@@ -139,9 +142,12 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 	p.threads = append(p.threads, v)
 	p.begun++
 	p.last, p.holds, p.leaves = max(p.last, m.Call.Votes), p.holds || m.Call.Holds, p.leaves || m.Call.Last
-	p.s.participant.Reopen(p.name)
+	if p.begun > 1 {
+		p.s.participant.Reopen(p.name)
+	}
 	p.s.counts.Calls++
-	p.s.cfg.Workers.Run(func() { p.run(v, m.Call) })
+	c := m.Call
+	p.s.cfg.Workers.Run(func() { p.run(v, c) })
 }
 
 // run makes a call, and answers it.
@@ -178,7 +184,7 @@ func (p *Part) answer(v *visit, r *Reply) (over bool) {
 		}
 		return false
 	}
-	s.send(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r})
+	s.send(p.home, Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r})
 	if r.Over {
 		s.counts.Over++
 		// Invariant: a part that is at work has no job. So no worker does any.
@@ -191,8 +197,8 @@ func (p *Part) answer(v *visit, r *Reply) (over bool) {
 	}
 	list := p.early
 	p.early = nil
-	for _, m := range list {
-		p.deliver(p.home, m)
+	for i := range list {
+		p.deliver(p.home, &list[i])
 	}
 	return false
 }

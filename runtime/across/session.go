@@ -39,8 +39,8 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 	}
 	list := s.deferred
 	s.deferred = nil
-	for _, m := range list {
-		s.order(m)
+	for i := range list {
+		s.order(&list[i])
 	}
 }
 
@@ -66,9 +66,9 @@ func (s *Store) lost(store event.StoreID) {
 	}
 	if s.cfg.Store == 0 {
 		delete(s.given, store)
-		s.deferred = slices.DeleteFunc(s.deferred, func(m *Message) bool { return m.Home == store })
+		s.deferred = slices.DeleteFunc(s.deferred, func(m Message) bool { return m.Home == store })
 		for _, to := range s.reached() {
-			s.send(to, &Message{Kind: Missed, Home: store})
+			s.send(to, Message{Kind: Missed, Home: store})
 		}
 	}
 	s.loseHeld(store)
@@ -150,17 +150,18 @@ func (s *Store) names() []commit.Name {
 }
 
 // send sends a message, unless there is no session: then it is lost with the one that there was.
-func (s *Store) send(to event.StoreID, m *Message) {
+func (s *Store) send(to event.StoreID, m Message) {
 	if !s.ended && s.reaches(to) {
 		if to != s.cfg.Store {
 			s.counts.Messages++
 		}
-		s.cfg.Network.Send(to, s.sessions[to], m)
+		s.sent = m
+		s.cfg.Network.Send(to, s.sessions[to], &s.sent)
 	}
 }
 
 // tell is send for a caller that does not hold mu.
-func (s *Store) tell(to event.StoreID, m *Message) {
+func (s *Store) tell(to event.StoreID, m Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.send(to, m)
@@ -169,7 +170,7 @@ func (s *Store) tell(to event.StoreID, m *Message) {
 // asked is a question that is not answered.
 type asked struct {
 	of       event.StoreID
-	message  *Message
+	message  Message
 	by       *order.Attempt  // that waits for the answer; nil: it is not known
 	answered func(*Question) // nil: this store has ended. Caller holds mu
 }
@@ -241,7 +242,7 @@ func (s *Store) question(of event.StoreID, q Question, by *order.Attempt, answer
 		return 0
 	}
 	s.questions++
-	a := &asked{of: of, message: &Message{Kind: Ask, Number: s.questions, Question: &q}, by: by, answered: answered}
+	a := &asked{of: of, message: Message{Kind: Ask, Number: s.questions, Question: &q}, by: by, answered: answered}
 	s.asked[s.questions] = a
 	s.send(of, a.message)
 	return s.questions
@@ -259,9 +260,9 @@ func (s *Store) Away() (list []event.StoreID) {
 	return list
 }
 
-// answer answers a question that has come in a session.
-func (s *Store) answer(from event.StoreID, session uint64, m *Message) {
-	q, id := *m.Question, heldID{from, m.Question.Number}
+// answer answers a question that has come in a session, with a number.
+func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
+	id := heldID{from, q.Number}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.isCurrent(from, session) {
@@ -283,10 +284,10 @@ func (s *Store) answer(from event.StoreID, session uint64, m *Message) {
 	if q.Held != nil {
 		q.Held.told = true
 	}
-	s.send(from, &Message{Kind: Answer, Number: m.Number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First}})
+	s.send(from, Message{Kind: Answer, Number: number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First}})
 }
 
 // EndChain tells the store that waits for it how a chain has ended, for a client.
 func (s *Store) EndChain(c event.Chain, r *Reply) {
-	s.tell(c.Store, &Message{Kind: Ended, Chain: c, Reply: r})
+	s.tell(c.Store, Message{Kind: Ended, Chain: c, Reply: r})
 }

@@ -62,22 +62,24 @@ type Store struct {
 	tries       map[commit.Name]*Try
 	attempts    map[*order.Attempt]*Try
 	parts       map[commit.Name]*Part
-	turns       lock.Turns[*Message]
+	turns       lock.Turns[Message]
 	sessions    map[event.StoreID]uint64 // those that there are with other stores
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
-	deferred    []*Message               // of store 0: Orders with parts in stores with which it has no session
+	deferred    []Message                // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
-	votes       map[voteKey]learned      // whether calls are to be answered with a vote: see try.go
-	telling     map[string]bool          // methods whose last event over several stores has told something
+	habits      map[string]*habit        // of methods, whose events go over several stores: see try.go
 	held        map[heldID]*Held         // for events of other stores
 	questions   uint64
 	effects     []commit.Effect // of a list that was carried out: see noEffects
 	settled     []commit.Name   // decisions that all have carried out, and whose rows are to be deleted
-	forgetting  bool            // a worker deletes some
-	committed   []*Part         // that have nothing to do but to commit
-	applying    bool            // a worker commits some
+	forgetting  bool            // a worker does: it runs forget
+	forget      func()
+	committed   []*Part // that have nothing to do but to commit
+	applying    bool    // a worker does commit some: it runs applies
+	applies     func()
 	ended       bool
 	counts      Counts
+	sent        Message // last
 }
 
 // Counts are of one start.
@@ -101,7 +103,8 @@ type Counts struct {
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
 		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), held: make(map[heldID]*Held),
-		votes: make(map[voteKey]learned), telling: make(map[string]bool)}
+		habits: make(map[string]*habit)}
+	s.forget, s.applies = s.forgetSettled, s.applyCommitted
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }
@@ -149,7 +152,7 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error 
 func (s *Store) newTry(a *order.Attempt, token uint32, parts []order.Part) *Try {
 	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token}
 	t.stores, t.threads = t.firstStores[:0], t.firstThread[:0]
-	t.order = &Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
+	t.order = Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
 	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
 	return t
 }
@@ -165,7 +168,8 @@ func (s *Store) add(t *Try) bool {
 	}
 	s.tries[t.name], s.attempts[t.attempt] = t, t
 	s.counts.Wide++
-	s.home.Begin(t.name)
+	s.home.Begin(t.name, &t.machine)
+	t.habit = s.habitOf(t.order.Method)
 	return true
 }
 
@@ -182,11 +186,11 @@ func (s *Store) Withdrawn(a *order.Attempt, token uint32) {
 	assert.That(ok, "across: %v is withdrawn, and has been decided", t.name)
 	s.counts.Withdrawn++
 	s.carryOut(out)
-	s.forget(t)
+	s.leave(t)
 }
 
-// forget ends an attempt at its home. Caller holds mu.
-func (s *Store) forget(t *Try) {
+// leave ends an attempt at its home. Caller holds mu.
+func (s *Store) leave(t *Try) {
 	delete(s.tries, t.name)
 	delete(s.attempts, t.attempt)
 }
@@ -197,7 +201,8 @@ func (s *Store) Label(id event.ActorID) string {
 	return q.Label
 }
 
-// Receive takes a message of a session; that of one which has ended is dropped. It waits for no lock of an actor.
+// Receive takes a message of a session; that of one which has ended is dropped. It waits for no lock of an actor. The caller may use m again, but does not change
+// what m refers to.
 func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	if m.Kind == Take {
 		for _, w := range m.Wanted {
@@ -213,11 +218,12 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	}
 	switch m.Kind {
 	case Ask:
-		s.cfg.Workers.Run(func() { s.answer(from, session, m) })
+		number, q := m.Number, m.Question
+		s.cfg.Workers.Run(func() { s.answer(from, session, number, *q) })
 	case Order:
 		s.order(m)
 	case Turn, Take:
-		s.turns.Take(m.Number, m, s.take)
+		s.turns.Take(m.Number, *m, s.take)
 	case Taken:
 		s.cfg.Ticks.Heard(m.Tick)
 		s.taken(from, m.Name)
@@ -232,7 +238,7 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 				assert.Unreachable("across: a message for thread %d of %v, which has %d", m.Number, m.Name, len(t.threads))
 			}
 			th := t.threads[m.Number]
-			t.attempt.Notify(t.token, func() { th.inbox = append(th.inbox, delivery{from, m}) })
+			t.attempt.Notify(t.token, func() { th.inbox = append(th.inbox, delivery{from, m.Call, m.Reply}) })
 		}
 		if p != nil {
 			p.deliver(from, m)
@@ -263,9 +269,9 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 }
 
 // take takes the part of an attempt whose turn it is. Caller holds mu.
-func (s *Store) take(m *Message) {
+func (s *Store) take(m Message) {
 	if m.Kind == Take {
-		s.begin(m)
+		s.begin(&m)
 	} else if t := s.tries[m.Name]; t != nil {
 		t.turned, t.place = true, m.Place
 		t.attempt.Take(t.token, m.Place)
@@ -289,9 +295,9 @@ func (s *Store) order(m *Message) {
 	assert.That(s.cfg.Store == 0, "across: store %d is to order attempts", s.cfg.Store)
 	if i := slices.IndexFunc(m.Parts, func(p order.Part) bool { return !s.reaches(p.Store) }); i >= 0 {
 		if m.Place != 0 { // it holds locks
-			s.send(m.Home, &Message{Kind: Missed, Home: m.Parts[i].Store})
+			s.send(m.Home, Message{Kind: Missed, Home: m.Parts[i].Store})
 		} else {
-			s.deferred = append(s.deferred, m)
+			s.deferred = append(s.deferred, *m)
 		}
 		return
 	}
@@ -302,10 +308,10 @@ func (s *Store) order(m *Message) {
 	place := m.Place
 	if place == 0 {
 		place = order.Ordered | s.cfg.Number()
-		s.send(m.Home, &Message{Kind: Turn, Name: m.Name, Number: number(m.Home), Place: place})
+		s.send(m.Home, Message{Kind: Turn, Name: m.Name, Number: number(m.Home), Place: place})
 	}
 	for _, p := range m.Parts {
-		s.send(p.Store, &Message{Kind: Take, Name: m.Name, Home: m.Home, Method: m.Method, Chain: m.Chain, Number: number(p.Store), Place: place, Wanted: p.Wanted})
+		s.send(p.Store, Message{Kind: Take, Name: m.Name, Home: m.Home, Method: m.Method, Chain: m.Chain, Number: number(p.Store), Place: place, Wanted: p.Wanted})
 	}
 }
 
@@ -341,36 +347,43 @@ func (s *Store) carryOut(list []commit.Effect) { s.carryOutFor(list, order.Wante
 func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 	for i := range list {
 		f := &list[i] // what is done later has a copy: the list is used again
-		t, p := s.tries[f.Name], s.parts[f.Name]
 		switch f.Act {
 		case commit.Send:
-			m := &Message{Kind: Commit, Commit: f.Message, Tick: s.cfg.Ticks.Time()}
-			if p != nil {
-				m.Claim = p.claim
+			m := Message{Kind: Commit, Commit: f.Message, Tick: s.cfg.Ticks.Time()}
+			if f.Message.Kind == commit.Dropped {
+				if p := s.parts[f.Name]; p != nil {
+					m.Claim = p.claim
+				}
 			}
 			s.send(f.To, m)
 		case commit.Decide, commit.Confirm:
 			keep, stores := f.Keep, f.Stores
-			if p != nil {
+			if p := s.parts[f.Name]; p != nil {
 				p.ends()
 				p.do(func() { p.confirm(keep) })
 				break
 			}
-			t.attempt.Notify(t.token, func() { t.verdict = &Verdict{Keep: keep, Stores: stores} })
+			t := s.tries[f.Name]
+			t.attempt.Notify(t.token, func() {
+				t.ruling = Verdict{Keep: keep, Stores: stores}
+				t.verdict = &t.ruling
+			})
 		case commit.Withdraw:
-			t.Lost(claim)
+			s.tries[f.Name].Lost(claim)
 		case commit.Answer: // the event's own goroutine goes on by itself
 		case commit.Forget:
 			s.settled = append(s.settled, f.Name)
 			if !s.forgetting {
 				s.forgetting = true
-				s.cfg.Workers.Run(s.forgetSettled)
+				s.cfg.Workers.Run(s.forget)
 			}
 		case commit.Write:
 			s.counts.Prepared++
+			p := s.parts[f.Name]
 			p.ends()
 			p.do(p.write)
 		case commit.Apply, commit.Release:
+			p := s.parts[f.Name]
 			switch p.ending = true; {
 			case p.dropped: // the store has ended
 			case f.Act == commit.Apply && p.busy:
@@ -381,13 +394,15 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 				p.do(func() { p.end(false) })
 			}
 		case commit.Drop:
-			p.drop()
+			s.parts[f.Name].drop()
 		default:
 			assert.Unreachable("across: %v", f.Act)
 		}
 	}
-	clear(list)
-	s.effects = list[:0]
+	if list != nil {
+		clear(list)
+		s.effects = list[:0]
+	}
 }
 
 // noEffects is an empty list for the machines to append to. It is carried out before the next.
@@ -402,7 +417,7 @@ func (s *Store) apply(p *Part) {
 	s.committed = append(s.committed, p)
 	if !s.applying {
 		s.applying = true
-		s.cfg.Workers.Run(s.applyCommitted)
+		s.cfg.Workers.Run(s.applies)
 	}
 }
 
@@ -412,23 +427,22 @@ func (s *Store) applyCommitted() {
 	list := s.committed
 	s.committed = nil
 	s.mu.Unlock()
-	durable := make([]func() bool, len(list))
-	for i, p := range list {
-		durable[i] = p.proxy.Apply()
+	for _, p := range list {
+		p.proxy.Apply()
 	}
 	s.mu.Lock()
 	for _, p := range list {
 		p.forget()
 	}
 	if s.applying = len(s.committed) > 0; s.applying {
-		s.cfg.Workers.Run(s.applyCommitted)
+		s.cfg.Workers.Run(s.applies)
 	}
 	s.mu.Unlock()
 	for _, p := range list {
 		p.proxy.Ended()
 	}
-	for _, is := range durable {
-		if !is() {
+	for _, p := range list {
+		if !p.proxy.Applied() {
 			return // the store has failed
 		}
 	}

@@ -14,10 +14,11 @@ type Thread interface {
 	Call(to event.StoreID, c *Call, by Caller) *Reply
 }
 
-// delivery is a Called or Returned that waits for the activation that it is for.
+// delivery is a call or an answer that waits for the activation that it is for.
 type delivery struct {
-	from event.StoreID
-	m    *Message
+	from  event.StoreID
+	call  *Call  // nil: it is an answer
+	reply *Reply // nil: it is a call
 }
 
 // Caller is an activation that calls an actor of another store.
@@ -74,7 +75,7 @@ func (th *thread) Call(to event.StoreID, c *Call, by Caller) *Reply {
 		if !got {
 			return nil
 		}
-		if r := d.m.Reply; r != nil {
+		if r := d.reply; r != nil {
 			by.Told(r.Lines, r.Grown)
 			back := th.answered(r)
 			if len(th.open) == outer || r.Withdrawn {
@@ -83,13 +84,13 @@ func (th *thread) Call(to event.StoreID, c *Call, by Caller) *Reply {
 			th.reply(back, r)
 			continue
 		}
-		by.Told(d.m.Call.Lines, d.m.Call.Grown)
-		th.told += len(d.m.Call.Grown)
-		if r := by.Serve(d.m.Call); r != nil {
+		by.Told(d.call.Lines, d.call.Grown)
+		th.told += len(d.call.Grown)
+		if r := by.Serve(d.call); r != nil {
 			th.reply(d.from, r)
 			continue
 		}
-		pass := *d.m.Call
+		pass := *d.call
 		pass.Lines, pass.Grown = nil, nil
 		ok = th.send(s.cfg.StoreOf(pass.Target), d.from, &pass, by)
 	}
@@ -108,22 +109,22 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	x := t.begins(to)
 	x.called = true
 	if x.asked {
-		s.learnCall(x.last, votedInVain, overInVain)
+		x.last.count(votedInVain, overInVain)
 		x.asked = false
 	}
 	if !th.isAt(to) {
 		x.sent++
-		x.last = voteKey{t.order.Method, c.Method, min(x.sent, nthMax)}
-		if v := s.votes[x.last]; !c.Strict && v.votes > 0 {
-			x.asked, c.Votes, c.Holds = true, x.sent, s.telling[t.order.Method]
-			c.Last = v.over == overSure && !c.Holds && len(t.threads) == 1 && t.attempt.Number == 1
+		x.last = t.habit.call(voteKey{c.Method, min(x.sent, nthMax)})
+		if !c.Strict && x.last.votes > 0 {
+			x.asked, c.Votes, c.Holds = true, x.sent, t.habit.tells
+			c.Last = x.last.over == overSure && !c.Holds && len(t.threads) == 1 && t.attempt.Number == 1
 		}
 	}
 	if t.open++; t.open > len(th.open)+1 {
 		s.counts.Beside++
 	}
 	th.open = append(th.open, sent{to: to, back: back, others: t.attempt.Locked() - th.told})
-	m := &Message{Kind: Called, Name: t.name, Number: th.number, Call: c}
+	m := Message{Kind: Called, Name: t.name, Number: th.number, Call: c}
 	if t.unordered && !x.answered { // of several calls any may be the first to arrive
 		m.Kind, m.Home, m.Method, m.Chain = Visited, t.order.Home, t.order.Method, t.order.Chain
 	}
@@ -185,7 +186,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 func (th *thread) reply(to event.StoreID, r *Reply) {
 	back := *r
 	back.Lines, back.Grown = nil, nil
-	th.t.s.tell(to, &Message{Kind: Returned, Name: th.t.name, Number: th.number, Reply: &back})
+	th.t.s.tell(to, Message{Kind: Returned, Name: th.t.name, Number: th.number, Reply: &back})
 }
 
 // next takes the first message of an inbox that the mutex of a guards. It waits for that; false: the attempt is over.
@@ -214,7 +215,7 @@ type visit struct {
 // Call implements Thread, by way of the home.
 func (v *visit) Call(_ event.StoreID, c *Call, by Caller) *Reply {
 	p := v.p
-	p.s.tell(p.home, &Message{Kind: Called, Name: p.name, Number: v.number, Call: c})
+	p.s.tell(p.home, Message{Kind: Called, Name: p.name, Number: v.number, Call: c})
 	for {
 		v.calls.Store(true)
 		d, ok := next(p.attempt, &v.inbox)
@@ -222,9 +223,9 @@ func (v *visit) Call(_ event.StoreID, c *Call, by Caller) *Reply {
 		switch {
 		case !ok:
 			return nil
-		case d.m.Reply != nil:
-			return d.m.Reply
+		case d.reply != nil:
+			return d.reply
 		}
-		p.s.tell(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: by.Serve(d.m.Call)})
+		p.s.tell(p.home, Message{Kind: Returned, Name: p.name, Number: v.number, Reply: by.Serve(d.call)})
 	}
 }

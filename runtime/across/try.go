@@ -20,12 +20,14 @@ type Try struct {
 	unordered bool
 
 	// Guarded by the mutex of the Store.
-	order  *Message  // that store 0 gets; of an unordered attempt what its parts begin with
-	sent   bool      // it is under way
-	turned bool      // the attempt has its place in this store
-	place  uint64    // among all, then
-	stores []inStore // what it has in other stores
-	took   int       // the Locked of the attempt, when that was looked at last
+	machine commit.Try
+	order   Message   // that store 0 gets; of an unordered attempt what its parts begin with
+	habit   *habit    // of its method
+	sent    bool      // it is under way
+	turned  bool      // the attempt has its place in this store
+	place   uint64    // among all, then
+	stores  []inStore // what it has in other stores
+	took    int       // the Locked of the attempt, when that was looked at last
 
 	threads []*thread
 	open    int // so many of their calls are not answered
@@ -39,7 +41,9 @@ type Try struct {
 	// that.
 	further map[event.StoreID]bool
 
-	verdict *Verdict // guarded by the mutex of the attempt
+	// The mutex of the attempt guards these.
+	verdict *Verdict // nil: there is none yet
+	ruling  Verdict  // what verdict points to
 }
 
 // inStore is what an attempt has in one other store.
@@ -48,13 +52,13 @@ type inStore struct {
 	taken bool // its part
 
 	// The calls that it has made there.
-	called   bool    // any
-	sent     uint64  // without those that were made within others
-	answered bool    // any
-	wrote    bool    // anything, or a row of what the attempt has read there
-	last     voteKey // of the last of these that was sent
-	took     int     // the took of the attempt when the last was answered, or tookBeside
-	asked    bool    // for a vote when that has ended
+	called   bool     // any
+	sent     uint64   // without those that were made within others
+	answered bool     // any
+	wrote    bool     // anything, or a row of what the attempt has read there
+	last     *learned // of the last of these that was sent
+	took     int      // the took of the attempt when the last was answered, or tookBeside
+	asked    bool     // for a vote when that has ended
 }
 
 // in returns what the attempt has in a store; nil: nothing yet. It is valid until the next begins. Caller holds the mutex of the Store.
@@ -87,8 +91,34 @@ func (t *Try) hasTaken(store event.StoreID) bool {
 // is over with that vote (commit, [LAST]). An attempt that takes a lock then is withdrawn, which costs more than a vote in vain, so it takes longer until that is tried again. An
 // event with several threads, of which any may come last, does without it, and so does one that was withdrawn before.
 type voteKey struct {
-	event, called string // methods
-	nth           uint64 // of the calls that the attempt makes in the store, from 1 on
+	called string // the method
+	nth    uint64 // of the calls that the attempt makes in the store, from 1 on
+}
+
+// habit is what is known of the events of a method that go over several stores.
+type habit struct {
+	tells bool // the last one has told something
+	calls map[voteKey]*learned
+}
+
+// habitOf returns the habit of a method. Caller holds mu.
+func (s *Store) habitOf(method string) *habit {
+	h := s.habits[method]
+	if h == nil {
+		h = &habit{calls: make(map[voteKey]*learned)}
+		s.habits[method] = h
+	}
+	return h
+}
+
+// call returns what was learned of a call. The mutex of the Store guards it.
+func (h *habit) call(k voteKey) *learned {
+	l := h.calls[k]
+	if l == nil {
+		l = &learned{}
+		h.calls[k] = l
+	}
+	return l
 }
 
 const (
@@ -104,16 +134,14 @@ const (
 // learned counts, for calls, how often a vote with the answer was right, and how often the participant could have been over then.
 type learned struct{ votes, over int8 }
 
-// learnCall counts for a vote with the answer to a call, and for being over then, or against that. Caller holds mu.
-func (s *Store) learnCall(k voteKey, vote, over int8) {
-	l := s.votes[k]
+// count counts for a vote with the answer to a call, and for being over then, or against that.
+func (l *learned) count(vote, over int8) {
 	l.votes = max(min(l.votes+vote, voteMax), -voteMax)
 	if over < 0 {
 		l.over = over
 	} else {
 		l.over = min(l.over+over, overSure)
 	}
-	s.votes[k] = l
 }
 
 // noteTaken notes what locks the attempt has got since it was called last. Caller holds the mutex of the Store.
@@ -145,11 +173,11 @@ func (t *Try) learn() {
 		}
 		switch {
 		case a.wrote: // a row holds what it votes for
-			t.s.learnCall(a.last, 1, overInVain)
+			a.last.count(1, overInVain)
 		case a.took == t.took:
-			t.s.learnCall(a.last, 1, 1)
+			a.last.count(1, 1)
 		default:
-			t.s.learnCall(a.last, votedInVain, overInVain)
+			a.last.count(votedInVain, overInVain)
 		}
 	}
 }
@@ -189,11 +217,9 @@ func (t *Try) Reach(store event.StoreID) bool {
 	}
 	ok := !s.ended && s.reaches(0) && s.reaches(store) && t.touch(store)
 	if ok && !t.has(store) { // else another thread waits for it
-		m := *t.order
+		m := t.order
 		m.Place, m.Parts = t.place, []order.Part{{Store: store}}
-		whole := *t.order
-		whole.Parts = append(slices.Clone(whole.Parts), m.Parts[0])
-		t.order = &whole
+		t.order.Parts = append(slices.Clone(t.order.Parts), m.Parts[0])
 		t.attempt.Notify(t.token, func() {
 			if t.further == nil {
 				t.further = make(map[event.StoreID]bool)
@@ -201,7 +227,7 @@ func (t *Try) Reach(store event.StoreID) bool {
 			t.further[store] = false
 		})
 		s.counts.Further++
-		s.send(0, &m)
+		s.send(0, m)
 	}
 	s.mu.Unlock()
 	if !ok || !t.attempt.AwaitNews(func() bool { return t.further[store] }) {
@@ -252,9 +278,7 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 	t.noteTaken()
 	t.learn()
 	if there != Nothing {
-		if tells := there == All; s.telling[t.order.Method] != tells { // most methods are never in it
-			s.telling[t.order.Method] = tells
-		}
+		t.habit.tells = there == All
 	}
 	if t.open > 0 {
 		// Invariant: when an attempt asks for votes no code of it runs in any store.
@@ -307,7 +331,7 @@ func (t *Try) Leave() {
 		x := t.in(of)
 		return x != nil && x.called
 	})
-	s.forget(t)
+	s.leave(t)
 }
 
 // Decided is [DECIDE]: the decision of an attempt is durable.

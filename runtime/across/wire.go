@@ -141,20 +141,20 @@ func (m *Message) Append(b []byte) []byte {
 
 var decoders = sync.Pool{New: func() any { return new(codec.Decoder) }}
 
-// ReadMessage reads what Append has appended. b may be hostile: what is allocated is a small multiple of its length, and nothing of m is part of b. The
+// Read makes m what Append has appended. b may be hostile: what is allocated is a small multiple of its length, and nothing of m is part of b. The
 // error wraps codec.ErrCorrupt.
-func ReadMessage(b []byte) (*Message, error) {
+func (m *Message) Read(b []byte) error {
 	d := decoders.Get().(*codec.Decoder)
 	defer decoders.Put(d)
 	d.Part(b, nil)
-	m := &Message{}
+	*m = Message{}
 	m.get(d)
 	err := d.Close()
 	d.Part(nil, nil)
 	if err != nil {
-		return nil, fmt.Errorf("a message of another store cannot be read: %w", err)
+		return fmt.Errorf("a message of another store cannot be read: %w", err)
 	}
-	return m, nil
+	return nil
 }
 
 func (m *Message) get(d *codec.Decoder) {

@@ -321,7 +321,16 @@ var golden = map[string]string{
 }
 
 // crossed returns m as its addressee gets it.
-func crossed(m *Message) (*Message, error) { return ReadMessage(m.Append(nil)) }
+func crossed(m *Message) (*Message, error) { return read(m.Append(nil)) }
+
+// read reads a message.
+func read(b []byte) (*Message, error) {
+	m := &Message{}
+	if err := m.Read(b); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
 
 func TestMessagesCross(t *testing.T) {
 	for kind := Order; int(kind) < len(messages); kind++ {
@@ -333,7 +342,7 @@ func TestMessagesCross(t *testing.T) {
 				t.Fatalf("%q is overwritten", front)
 			}
 			b = b[len(front):]
-			got, err := ReadMessage(b)
+			got, err := read(b)
 			if err != nil || !reflect.DeepEqual(got, m) {
 				t.Fatalf("read %s, %v\nwritten %s", text(got), err, text(m))
 			}
@@ -371,7 +380,7 @@ func TestMessagesThatAreCutAreRefused(t *testing.T) {
 	for _, s := range samples() {
 		b := s.m.Append(nil)
 		for n := range b {
-			m, err := ReadMessage(b[:n])
+			m, err := read(b[:n])
 			if m != nil || !errors.Is(err, codec.ErrCorrupt) || !strings.Contains(err.Error(), "unexpected end") && !strings.Contains(err.Error(), "exceeds the input") {
 				t.Errorf("%s, cut at %d of %d: %v", s.name, n, len(b), err)
 			}
@@ -596,11 +605,11 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"question about no actor":      {head(Ask, one(0, askActor, 0, 0)), "no field of a question"},
 		"question without its lines":   {head(Ask, one(0, askLines, 0, 0, 0, 0)), "no field of a question"},
 	} {
-		m, err := ReadMessage(c.data)
+		m, err := read(c.data)
 		if !errors.Is(err, codec.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: read as %s, %v; wanted: %s", what, text(m), err, c.want)
 		}
-		if n := allocated(func() { _, _ = ReadMessage(c.data) }); n > most(c.data) {
+		if n := allocated(func() { _, _ = read(c.data) }); n > most(c.data) {
 			t.Errorf("%s: %d bytes are allocated for %d", what, n, len(c.data))
 		}
 	}
@@ -646,13 +655,13 @@ func TestFieldsOfOtherKindsAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzMessage: no input makes ReadMessage panic or allocate what the input does not pay for, and what it reads is written as it was.
+// FuzzMessage: no input makes Message.Read panic or allocate what the input does not pay for, and what it reads is written as it was.
 func FuzzMessage(f *testing.F) {
 	for _, s := range samples() {
 		f.Add(s.m.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := ReadMessage(data)
+		m, err := read(data)
 		if err != nil {
 			if m != nil || !errors.Is(err, codec.ErrCorrupt) {
 				t.Errorf("%s is read, and %v", text(m), err)
@@ -718,9 +727,10 @@ func BenchmarkMessage(b *testing.B) {
 			report(b)
 		})
 		b.Run(bm.name+"/read", func(b *testing.B) {
+			var into Message
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ReadMessage(wire); err != nil {
+				if err := into.Read(wire); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -749,11 +759,12 @@ func copyOf(m *Message) *Message {
 // What reading a call allocates is what it has, and the decoder.
 func TestWhatReadingAllocates(t *testing.T) {
 	call := (&Message{Kind: Called, Call: &Call{Method: "bank.Account.deposit", Args: []byte{1}}}).Append(nil)
-	if n := testing.AllocsPerRun(100, func() { _, _ = ReadMessage(call) }); n > 5 {
-		t.Errorf("%v times: the decoder, a Message, a Call, the name of its method, and its arguments are 5", n)
+	var into Message
+	if n := testing.AllocsPerRun(100, func() { _ = into.Read(call) }); n > 4 {
+		t.Errorf("%v times: the decoder, a Call, the name of its method, and its arguments are 4", n)
 	}
 	buffer := make([]byte, 0, 2*len(call))
-	m, _ := ReadMessage(call)
+	m, _ := read(call)
 	if n := testing.AllocsPerRun(100, func() { buffer = m.Append(buffer[:0]) }); n > 0 {
 		t.Errorf("writing allocates %v times", n)
 	}

@@ -6,9 +6,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 )
 
-// Prepared returns what the row of a part has, but Changes. For args and number see issues.
-func (r *Run) Prepared(args []byte, number func(*Method) uint32) *row.Prepared {
-	p := &row.Prepared{Chain: r.Wide().Part.Chain}
+// Prepared makes p what the row of a part has, but Changes. For args and number see issues.
+func (r *Run) Prepared(p *row.Prepared, args []byte, number func(*Method) uint32) {
+	p.Reset()
+	p.Chain = r.Wide().Part.Chain
 	stays := func(h *order.Handle) bool { return !r.Deleting(h) || !h.Is(order.Fresh) } // what is made and deleted was never there
 	var held order.HandleSet
 	hold := func(h *order.Handle) {
@@ -57,5 +58,4 @@ func (r *Run) Prepared(args []byte, number func(*Method) uint32) *row.Prepared {
 			p.Reads = append(p.Reads, h.ID)
 		}
 	}
-	return p
 }

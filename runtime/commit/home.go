@@ -9,7 +9,7 @@ import (
 
 // Home decides the events of one store that touch other stores, in one start of the store. Its caller guards it.
 type Home struct {
-	tries map[Name]*try
+	tries map[Name]*Try
 }
 
 // phase is how far an attempt has come at its home.
@@ -22,12 +22,14 @@ const (
 	decided               // the decision is durable; some stores may not have carried it out
 )
 
-// try is an attempt at its home.
-type try struct {
+// Try is an attempt at its home. The zero value is one that has not begun.
+type Try struct {
 	phase  phase
 	writes bool // somewhere
 	parts  []part
-	first  [2]part // what most attempts have of parts
+	// What most attempts have of lists is part of the Try.
+	first [2]part
+	named [2]event.StoreID // in their decision
 }
 
 // part is what a home knows of one participant of an attempt.
@@ -41,7 +43,7 @@ type part struct {
 	done   bool // it has carried out the decision, or has nothing to carry out
 }
 
-func (t *try) part(store event.StoreID) *part {
+func (t *Try) part(store event.StoreID) *part {
 	i := slices.IndexFunc(t.parts, func(p part) bool { return p.store == store })
 	if i < 0 {
 		return nil
@@ -49,21 +51,20 @@ func (t *try) part(store event.StoreID) *part {
 	return &t.parts[i]
 }
 
-// Begin notes an attempt that is about to ask something of another store, for the first time.
-func (h *Home) Begin(name Name) {
-	t := &try{}
+// Begin notes an attempt that is about to ask something of another store, for the first time. It is kept in t.
+func (h *Home) Begin(name Name, t *Try) {
 	t.parts = t.first[:0]
 	h.add(name, t)
 }
 
-func (h *Home) add(name Name, t *try) {
+func (h *Home) add(name Name, t *Try) {
 	if h.tries == nil {
-		h.tries = make(map[Name]*try)
+		h.tries = make(map[Name]*Try)
 	}
-	if h.tries[name] != nil {
+	n := len(h.tries)
+	if h.tries[name] = t; len(h.tries) == n {
 		assert.Unreachable("commit: %v begins twice", name)
 	}
-	h.tries[name] = t
 }
 
 // Touch notes that the attempt asks something of another store. It is called before that is sent. False says that the attempt is being
@@ -187,7 +188,7 @@ func (h *Home) Voted(from event.StoreID, m Message, out []Effect) []Effect {
 }
 
 // judge decides an attempt if it has all votes.
-func (h *Home) judge(name Name, t *try, out []Effect) []Effect {
+func (h *Home) judge(name Name, t *Try, out []Effect) []Effect {
 	if slices.ContainsFunc(t.parts, func(p part) bool { return !p.voted }) {
 		return out
 	}
@@ -195,7 +196,7 @@ func (h *Home) judge(name Name, t *try, out []Effect) []Effect {
 	if !t.writes {
 		return append(out, Effect{Act: Confirm, Name: name})
 	}
-	f := Effect{Act: Decide, Name: name}
+	f := Effect{Act: Decide, Name: name, Stores: t.named[:0]}
 	for i := range t.parts {
 		if p := &t.parts[i]; p.writes {
 			f.Keep, f.Stores = true, append(f.Stores, p.store)
@@ -284,7 +285,7 @@ func (h *Home) Withdraw(name Name, out []Effect) ([]Effect, bool) {
 }
 
 // withdraw tells all participants that the attempt has not committed. The last effect is a Withdraw.
-func (h *Home) withdraw(name Name, t *try, out []Effect) []Effect {
+func (h *Home) withdraw(name Name, t *Try, out []Effect) []Effect {
 	delete(h.tries, name)
 	for i := range t.parts {
 		out = send(out, t.parts[i].store, Message{Kind: Decision, Name: name})
@@ -317,7 +318,7 @@ func (h *Home) Up(store event.StoreID, out []Effect) []Effect {
 // Restore is [RESTORE], of the row of a decision, which names the stores that have to carry it out.
 func (h *Home) Restore(name Name, stores []event.StoreID) {
 	assert.That(len(stores) > 0, "commit: the decision of %v is for no store", name)
-	t := &try{phase: decided, writes: true}
+	t := &Try{phase: decided, writes: true}
 	for _, s := range stores {
 		t.parts = append(t.parts, part{store: s, writes: true, voted: true})
 	}

@@ -11,7 +11,7 @@ import (
 // CopyFrom makes h equal to o.
 func (h *Home) CopyFrom(o *Home) {
 	if clear(h.tries); h.tries == nil {
-		h.tries = make(map[Name]*try)
+		h.tries = make(map[Name]*Try)
 	}
 	for name, t := range o.tries {
 		next := *t
@@ -23,7 +23,7 @@ func (h *Home) CopyFrom(o *Home) {
 // CopyFrom makes p equal to o.
 func (p *Participant) CopyFrom(o *Participant) {
 	if clear(p.tasks); p.tasks == nil {
-		p.tasks = make(map[Name]*task)
+		p.tasks = make(map[Name]*Task)
 	}
 	for name, t := range o.tasks {
 		next := *t
@@ -37,7 +37,7 @@ func (h *Home) Append(b []byte) []byte {
 		t := h.tries[name]
 		b = append(name.append(b), byte(t.phase), flags(t.writes), byte(len(t.parts)))
 		for _, p := range t.parts {
-			b = append(binary.AppendUvarint(b, uint64(p.store)), flags(p.writes, p.voted, p.early, p.row, p.done))
+			b = append(binary.AppendUvarint(b, uint64(p.store)), flags(p.writes, p.voted, p.early, p.row, p.over, p.done))
 		}
 	}
 	return b

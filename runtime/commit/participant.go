@@ -7,7 +7,7 @@ import (
 
 // Participant has the part that one store takes in the events of other stores, in one start of it. Its caller guards it.
 type Participant struct {
-	tasks map[Name]*task
+	tasks map[Name]*Task
 }
 
 // stage is how far an attempt has come at a participant.
@@ -21,8 +21,8 @@ const (
 	dead                   // it was dropped here, and its home may not have heard of that: it gets nothing more, as it would not miss what it has lost
 )
 
-// task is an attempt at a participant.
-type task struct {
+// Task is an attempt at a participant. The zero value is one that has not begun.
+type Task struct {
 	home  event.StoreID
 	stage stage
 	row   bool // it has one, or it is on its way to the disk
@@ -30,19 +30,20 @@ type task struct {
 }
 
 // Begin notes that an attempt of another store's event asks something of this store for the first time. What has begun it may be late, and
-// the attempt over: so the home, when it hears of it, asks itself (Home.Asked).
-func (p *Participant) Begin(name Name, home event.StoreID) {
-	p.add(name, &task{home: home})
+// the attempt over: so the home, when it hears of it, asks itself (Home.Asked). It is kept in t.
+func (p *Participant) Begin(name Name, home event.StoreID, t *Task) {
+	t.home = home
+	p.add(name, t)
 }
 
-func (p *Participant) add(name Name, t *task) {
+func (p *Participant) add(name Name, t *Task) {
 	if p.tasks == nil {
-		p.tasks = make(map[Name]*task)
+		p.tasks = make(map[Name]*Task)
 	}
-	if p.tasks[name] != nil {
+	n := len(p.tasks)
+	if p.tasks[name] = t; len(p.tasks) == n {
 		assert.Unreachable("commit: %v begins twice", name)
 	}
-	p.tasks[name] = t
 }
 
 // Has reports whether the attempt has a part here, and whether it may still ask for something. What it asks
@@ -185,7 +186,7 @@ func (p *Participant) Applied(name Name, out []Effect) []Effect {
 	return send(out, t.home, Message{Kind: Done, Name: name})
 }
 
-func (p *Participant) drop(name Name, t *task, out []Effect) []Effect {
+func (p *Participant) drop(name Name, t *Task, out []Effect) []Effect {
 	delete(p.tasks, name)
 	if t.stage == dead {
 		return out
@@ -221,7 +222,7 @@ func (p *Participant) Up(home event.StoreID, out []Effect) []Effect {
 
 // Restore is [RESTORE], of a row that says what is prepared. The caller has put its locks at the heads of their queues.
 func (p *Participant) Restore(name Name, home event.StoreID) {
-	p.add(name, &task{home: home, stage: prepared, row: true})
+	p.add(name, &Task{home: home, stage: prepared, row: true})
 }
 
 // IsInDoubt reports whether the attempt has voted here, and only its home knows what becomes of it.

@@ -549,7 +549,7 @@ func (w *world) askOne(n *node, s *script, name Name) bool {
 		return true
 	}
 	if !s.touched {
-		n.home.Begin(name)
+		n.home.Begin(name, new(Try))
 	}
 	s.touched = true
 	out, ok := n.home.Touch(name, at, nil)
@@ -652,7 +652,7 @@ func (w *world) deliver(p packet) {
 		}
 		has, works := n.part.Has(m.Name)
 		if !has {
-			n.part.Begin(m.Name, p.from)
+			n.part.Begin(m.Name, p.from, new(Task))
 		} else if !works && !n.part.Reopen(m.Name) {
 			return
 		}

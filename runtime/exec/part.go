@@ -35,6 +35,10 @@ type proxy struct {
 	restored bool            // an earlier start has prepared it: the states of actors in memory do not have the changes
 	held     []*order.Handle // by a part that was restored
 	over     func()          // of what it deletes; nil: it deletes nothing
+
+	// Of what Apply has appended.
+	sys *System
+	pos store.Position
 }
 
 // Run implements across.Proxy.
@@ -84,12 +88,13 @@ func (x *proxy) write() error {
 		}
 	}
 	d := ev.sys.durable
-	changes := &store.Recording{}
-	ev.preparation().rows().Into(changes)
+	changes := &ev.preparation().changes
+	changes.Reset()
+	ev.prep.rows().Into(changes)
 	if err := ev.prepare(); err != nil {
 		return err
 	}
-	x.changes = changes.Bytes()
+	x.changes = changes.Bytes() // until the event begins again
 	if len(ev.Deletes) > 0 {
 		x.over = ev.sys.dying.Add(ev.Deletes)
 	}
@@ -97,7 +102,8 @@ func (x *proxy) write() error {
 	w := &ev.prep.doubt
 	ev.doubtKey(w)
 	w.Begin()
-	p := ev.Prepared(ev.prep.args, d.signatures.Number)
+	p := &ev.prep.prepared
+	ev.Prepared(p, ev.prep.args, d.signatures.Number)
 	p.Changes = x.changes
 	w.Row = p.Append(w.Row)
 	w.Set()
@@ -146,7 +152,7 @@ func (x *proxy) Undo() {
 }
 
 // Apply implements across.Proxy.
-func (x *proxy) Apply() (durable func() bool) {
+func (x *proxy) Apply() {
 	ev, d := x.ev, x.ev.sys.durable
 	w := ev.prep.rows()
 	_ = w.Take() // the recording
@@ -160,9 +166,9 @@ func (x *proxy) Apply() (durable func() bool) {
 	if err != nil {
 		assert.Unreachable("exec: %v has committed, and cannot be carried out here: %v", ev.Wide().Part.Name(), err)
 	}
-	pos := ev.maxPos
+	x.sys, x.pos = ev.sys, ev.maxPos
 	if x.restored {
-		x.reread(pos)
+		x.reread(x.pos)
 	}
 	ev.EndPart(false)
 	if len(ev.Root.Ops) > 0 {
@@ -171,8 +177,10 @@ func (x *proxy) Apply() (durable func() bool) {
 	if ev.chain != nil {
 		ev.sys.stepped(ev, nil)
 	}
-	return func() bool { return d.WaitOwn(pos) == nil }
 }
+
+// Applied implements across.Proxy. The event may be another one by now.
+func (x *proxy) Applied() bool { return x.sys.durable.WaitOwn(x.pos) == nil }
 
 // Ended implements across.Proxy.
 func (x *proxy) Ended() {

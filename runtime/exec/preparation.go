@@ -6,6 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -15,11 +16,15 @@ type preparation struct {
 	state.Writer
 	d       *durable
 	encoder codec.Encoder
-	args    []byte     // of what the event issues, one behind the other
-	result  []byte     // of the request that ends with the event
-	timers  []*timer   // that the event has set, in order
-	held    []holding  // of a system among several
-	doubt   row.Writer // of the row of a part
+	args    []byte    // of what the event issues, one behind the other
+	result  []byte    // of the request that ends with the event
+	timers  []*timer  // that the event has set, in order
+	held    []holding // of a system among several
+
+	// Of a part.
+	doubt    row.Writer // of its row
+	prepared row.Prepared
+	changes  store.Recording
 }
 
 // newPreparation returns one that belongs to no event.

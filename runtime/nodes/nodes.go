@@ -362,10 +362,11 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 	}
 	c.flying.Add(1)
 	deliver := func() {
-		m, err := across.ReadMessage(wire)
+		var m across.Message
+		err := m.Read(wire)
 		// Invariant: what is written can be read.
 		assert.That(err == nil, "nodes: %v", err)
-		target.sys.Across().Receive(n.from.id, session, m) // sys does not change any more
+		target.sys.Across().Receive(n.from.id, session, &m) // sys does not change any more
 		c.flying.Add(-1)
 	}
 	start := func() { c.workers.Run(deliver) }

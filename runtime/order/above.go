@@ -286,7 +286,7 @@ func findAway(list []member, h *Handle) *member {
 // method. Its code runs in several goroutines. turn is its place, or its number if it is unordered. refused is called, under the mutex of the attempt, when a queue has refused it.
 func (a *Attempt) StartPart(home event.StoreID, turn uint64, wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
 	a.Start()
-	a.Number, a.parallel, a.refused, a.turn, a.of = 1, true, refused, turn, &home
+	a.Number, a.parallel, a.refused, a.turn, a.of, a.isPart = 1, true, refused, turn, home, true
 	a.moves = a.Host.Graph.Moves()
 	for _, w := range wanted {
 		if w.Actor.IsWholePartition() {
@@ -308,6 +308,15 @@ func (a *Attempt) TakePart() {
 	a.granted, a.here = 0, 0
 }
 
+// partOf returns the store of the event of which the attempt is a part; nil: it is none.
+func (a *Attempt) partOf() *event.StoreID {
+	if !a.isPart {
+		return nil
+	}
+	of := a.of
+	return &of
+}
+
 // Abandon ends the waiting of a part that is to be dropped, wherever its code waits.
 func (a *Attempt) Abandon() {
 	a.mu.Lock()
@@ -320,9 +329,10 @@ func (a *Attempt) EndPart(withdrawn bool) {
 	a.Release(withdrawn)
 	a.mu.Lock()
 	a.home.Withdraw(nil, 0)
-	a.of = nil
+	a.isPart = false
 	a.mu.Unlock()
-	a.refused, a.grown = nil, nil
+	a.refused = nil
+	a.dropGrown()
 	a.clear()
 }
 

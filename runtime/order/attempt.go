@@ -66,9 +66,10 @@ type Attempt struct {
 	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
 	changes
-	refused func()         // of a part: see StartPart
-	of      *event.StoreID // of a part: the store of its event; else nil
-	across  *across        // of an attempt over several stores; kept by the pooled object
+	refused func()        // of a part: see StartPart
+	of      event.StoreID // of a part: the store of its event
+	isPart  bool
+	across  *across // of an attempt over several stores; kept by the pooled object
 
 	// Of an attempt over several stores.
 	wide     bool            // it has parts in other stores
@@ -78,14 +79,16 @@ type Attempt struct {
 	hinted   []event.StoreID // to which the method is thought to go, by what is remembered of the target
 	places   []event.StoreID // in which earlier attempts have missed something
 	known    int             // so many of members.away come from the target and the arguments
-	grown    []member        // what it has taken beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
-	granted  int             // how many locks queues have given it; of a part those that came after its entry, and that it has not told yet
-	here     uint64          // how many locks it has got in this store; of a part those that came after its entry
-	turn     uint64          // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
-	ended    bool            // see Ended
-	growing  bool            // a branch is trying to take something
-	inQueues int32           // so many branches wait in queues
-	followed []*Wait         // what branches wait for in follow
+	grown    []member        // what it has taken in this store beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
+	told     []Wanted        // what its parts have taken so, which toldOf finds; guarded by mu
+	toldOf   func(event.ActorID) *Handle
+	granted  int     // how many locks queues have given it; of a part those that came after its entry, and that it has not told yet
+	here     uint64  // how many locks it has got in this store; of a part those that came after its entry
+	turn     uint64  // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
+	ended    bool    // see Ended
+	growing  bool    // a branch is trying to take something
+	inQueues int32   // so many branches wait in queues
+	followed []*Wait // what branches wait for in follow
 	// followers are called when it has released what it has.
 	followers []func()
 
@@ -115,7 +118,8 @@ func (a *Attempt) Open(s *Host) {
 func (a *Attempt) clear() {
 	if len(a.members.members) > 0 || a.wide {
 		a.members.reset()
-		a.wide, a.hinted, a.grown = false, nil, nil
+		a.wide, a.hinted, a.told = false, nil, a.told[:0]
+		a.dropGrown()
 	}
 	if a.isNarrow {
 		a.narrowed.reset()
@@ -154,9 +158,7 @@ func (a *Attempt) forget() {
 	}
 	a.Host, a.Target, a.Work, a.Args, a.Makes, a.moveTo, a.Keeps, a.Cancellation, a.Reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	a.Number, a.Bounded, a.byTop, a.met = 0, false, false, false
-	if a.places != nil {
-		a.places = nil
-	}
+	a.places = a.places[:0]
 }
 
 // entry is an enqueue that the event has to release itself.
@@ -270,6 +272,9 @@ func (a *Attempt) withdraw(w Withdrawal, changed bool) {
 	if a.Number >= attemptsPlaces {
 		for _, m := range a.grown {
 			more = a.claim(m) || more
+		}
+		for _, w := range a.told {
+			more = a.claim(member{h: a.toldOf(w.Actor), mode: w.Mode, tree: w.Tree}) || more
 		}
 	}
 	if a.coarse {

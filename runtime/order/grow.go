@@ -134,7 +134,9 @@ func (a *Attempt) MayGoOut() bool { return !a.byTop && a.turn == 0 }
 // waits in a queue. It returns false if the attempt was cancelled before. The caller sees to it that it is called once.
 func (a *Attempt) GoOut(number uint64, s event.StoreID) bool {
 	// Invariant: what is unordered is before all that TOP has numbered.
-	assert.That(number != 0 && number < Ordered && !a.byTop && a.turn == 0, "order: event %v goes out with number %d", a.ID, number)
+	if number == 0 || number >= Ordered || a.byTop || a.turn != 0 { // no assert.That, whose arguments would be allocated
+		assert.Unreachable("order: event %v goes out with number %d", a.ID, number)
+	}
 	return a.AwaitNews(func() bool {
 		if a.inQueues > 0 {
 			return false
@@ -159,7 +161,7 @@ func (a *Attempt) follow(o lockID, h *Handle, mode Mode) bool {
 		return true
 	}
 	e.followers = append(e.followers, func() { a.Notify(token, func() { over = true }) })
-	w := Wait{Event: a.ID, Work: a.Work.String(), Target: a.Target, At: h, Wants: modeNames[lockMode(mode)], For: e.ID, ForWork: e.Work.String(), ForTarget: e.Target, Of: a.of, ForOf: e.of,
+	w := Wait{Event: a.ID, Work: a.Work.String(), Target: a.Target, At: h, Wants: modeNames[lockMode(mode)], For: e.ID, ForWork: e.Work.String(), ForTarget: e.Target, Of: a.partOf(), ForOf: e.partOf(),
 		Why: "it is before it in the order of all stores"}
 	e.mu.Unlock()
 	a.Notify(token, func() { a.followed = append(a.followed, &w) })
@@ -195,8 +197,14 @@ func (a *Attempt) TakeGrown() (list []Wanted) {
 	for _, m := range a.grown {
 		list = append(list, Wanted{m.h.ID, m.mode, m.tree})
 	}
-	a.grown = nil
+	a.dropGrown()
 	return list
+}
+
+// dropGrown forgets what the attempt has taken beyond what it has entered with.
+func (a *Attempt) dropGrown() {
+	clear(a.grown)
+	a.grown = a.grown[:0]
 }
 
 // TakeGranted returns how many locks queues have given a part since it was taken, and since the last time.
@@ -236,14 +244,12 @@ func (a *Attempt) Granted() {
 func (a *Attempt) Locked() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.grown) + a.granted
+	return len(a.grown) + len(a.told) + a.granted
 }
 
-// Grown notes what parts of the attempt have taken: if the attempt is withdrawn, the next one enters with that.
+// Grown notes what parts of the attempt have taken: if the attempt is withdrawn, the next one enters with that. handle finds these actors then.
 func (a *Attempt) Grown(list []Wanted, handle func(event.ActorID) *Handle) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, w := range list {
-		a.grown = append(a.grown, member{h: handle(w.Actor), mode: w.Mode, tree: w.Tree})
-	}
+	a.told, a.toldOf = append(a.told, list...), handle
 }

@@ -118,7 +118,7 @@ func (a *Attempt) Learn(called func(event.StoreID) bool) {
 			h.left = h.span
 		}
 		if !a.crowded {
-			h.many = len(a.grown) >= grownCrowded // no code of it runs any more
+			h.many = len(a.grown)+len(a.told) >= grownCrowded // no code of it runs any more
 		}
 		a.learnStores(h, called)
 	}

@@ -55,9 +55,9 @@ func (s *Host) WaitGraph(also []*Handle) (list []Wait) {
 	})
 	eachQueue(nodes, func(h *Handle) {
 		for e := range h.queue.Waits {
-			w := Wait{Event: e.Waiter.Event.ID, Work: e.Waiter.Event.Work.String(), Target: e.Waiter.Event.Target, At: h, Wants: modeNames[e.Mode], Why: e.Why.String(), Of: e.Waiter.Event.of}
+			w := Wait{Event: e.Waiter.Event.ID, Work: e.Waiter.Event.Work.String(), Target: e.Waiter.Event.Target, At: h, Wants: modeNames[e.Mode], Why: e.Why.String(), Of: e.Waiter.Event.partOf()}
 			if by := e.For.Event; by != nil {
-				w.For, w.ForWork, w.ForTarget, w.ForOf = by.ID, by.Work.String(), by.Target, by.of
+				w.For, w.ForWork, w.ForTarget, w.ForOf = by.ID, by.Work.String(), by.Target, by.partOf()
 			}
 			list = append(list, w)
 		}
@@ -80,7 +80,7 @@ func (a *Attempt) Look(token uint32) (list []Visit, ok bool) {
 		return nil, false
 	}
 	defer a.mu.Unlock()
-	if a.Token() != token || a.of == nil && !a.Host.parked.has(a) {
+	if a.Token() != token || !a.isPart && !a.Host.parked.has(a) {
 		return nil, false
 	}
 	for v := range a.home.Visits {

@@ -131,6 +131,15 @@ type Prepared struct {
 	Changes []byte // of fields: store.Recording
 }
 
+// Reset makes p empty. It keeps memory for what most attempts have.
+func (p *Prepared) Reset() {
+	const keptMax = 64
+	held, reads := p.Held[:0], p.Reads[:0]
+	if *p = (Prepared{}); max(cap(held), cap(reads)) <= keptMax {
+		p.Held, p.Reads = held, reads
+	}
+}
+
 // Made is an actor that an attempt has created.
 type Made struct {
 	ID     event.ActorID

@@ -16,13 +16,13 @@ const (
 )
 
 // Set implements Batch.
-func (r *Recording) Set(key, value []byte) { r.change(recordedSet, key, value) }
+func (r *Recording) Set(key, value []byte) { r.change(recordedSet, key, value, true) }
 
 // Delete implements Batch.
-func (r *Recording) Delete(key []byte) { r.change(recordedDelete, key) }
+func (r *Recording) Delete(key []byte) { r.change(recordedDelete, key, nil, false) }
 
 // DeleteRange implements Batch.
-func (r *Recording) DeleteRange(from, to []byte) { r.change(recordedRange, from, to) }
+func (r *Recording) DeleteRange(from, to []byte) { r.change(recordedRange, from, to, true) }
 
 // Size implements Batch.
 func (r *Recording) Size() int { return len(r.changes) }
@@ -30,14 +30,23 @@ func (r *Recording) Size() int { return len(r.changes) }
 // Discard implements Batch.
 func (r *Recording) Discard() {}
 
+// Reset makes the recording empty. It uses the memory of Bytes again, unless that is large.
+func (r *Recording) Reset() {
+	const keptMax = 4096
+	if r.changes = r.changes[:0]; cap(r.changes) > keptMax {
+		r.changes = nil
+	}
+}
+
 // Bytes returns the changes, for PlayBack.
 func (r *Recording) Bytes() []byte { return r.changes }
 
-func (r *Recording) change(kind byte, texts ...[]byte) {
-	r.changes = append(r.changes, kind)
-	for _, t := range texts {
-		r.changes = append(binary.AppendUvarint(r.changes, uint64(len(t))), t...)
+func (r *Recording) change(kind byte, first, second []byte, both bool) {
+	b := append(binary.AppendUvarint(append(r.changes, kind), uint64(len(first))), first...)
+	if both {
+		b = append(binary.AppendUvarint(b, uint64(len(second))), second...)
 	}
+	r.changes = b
 }
 
 // PlayBack puts the changes of a recording into a batch. If they cannot be read the batch has only some of them.

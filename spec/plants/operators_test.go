@@ -40,7 +40,7 @@ var ofOperators = []plant{
 		"\t\t_ = h\n\t}\n\ts.eachParked",
 		operators),
 	bug("the home of what is in the way is not told", "runtime/order/waits.go",
-		"w.For, w.ForWork, w.ForTarget, w.ForOf = by.ID, by.Work.String(), by.Target, by.of",
+		"w.For, w.ForWork, w.ForTarget, w.ForOf = by.ID, by.Work.String(), by.Target, by.partOf()",
 		"w.For, w.ForWork, w.ForTarget = by.ID, by.Work.String(), by.Target",
 		operators),
 	bug("a call counts as one of another store", "runtime/across/thread.go",

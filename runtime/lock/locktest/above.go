@@ -183,7 +183,7 @@ func (w *world) enterAbove(e scene.Event) {
 	}
 	t.asked, t.unsent, t.open = stores, true, true
 	home := &w.core(h).home
-	home.Begin(nameOf(id))
+	home.Begin(nameOf(id), new(commit.Try))
 	w.others(e, stores, func(s uint8) { home.Touch(nameOf(id), ids.StoreID(s), nil) })
 	w.sendOrder(e)
 }
@@ -232,7 +232,7 @@ func (w *world) reach(e scene.Event, store uint8, y scene.Node) bool {
 	}
 	if !t.open {
 		t.open = true
-		w.core(h).home.Begin(name)
+		w.core(h).home.Begin(name, new(commit.Try))
 	}
 	w.core(h).home.Touch(name, ids.StoreID(store), nil)
 	t.asked |= 1 << store
@@ -254,7 +254,7 @@ func (w *world) reach(e scene.Event, store uint8, y scene.Node) bool {
 
 // begin begins a part in a store that is not the home.
 func (w *world) begin(k part) {
-	w.core(k.store).part.Begin(nameOf(k.id), ids.StoreID(w.homeHost(k.id.Event)))
+	w.core(k.store).part.Begin(nameOf(k.id), ids.StoreID(w.homeHost(k.id.Event)), new(commit.Task))
 	w.above.parts = append(w.above.parts, k)
 }
 
