@@ -37,8 +37,12 @@ func (r *Run) IndexBase() int {
 
 // ServePart makes a call of a thread of the event of another store, outside of all other calls; those of other threads may run beside it.
 func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
-	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth, away: &away{thread: t}}
-	cx.log.Edges = cx
+	served := &struct {
+		Activation
+		away
+	}{Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}, away{thread: t}}
+	cx := &served.Activation
+	cx.away, cx.log.Edges = &served.away, cx
 	do := cx.body
 	if r.Root.spanned {
 		cx.Record(r.Root.spans.Beside())
@@ -156,7 +160,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	}
 	c := &across.Call{Target: target, Method: s.PathOf(m), Strict: w.Strict}
 	if args != nil {
-		c.Args = codec.AppendArgs(nil, new(codec.Encoder), args)
+		c.Args = codec.ArgsOf(args)
 	}
 	if cx.spanned {
 		c.Span = cx.spans.Elsewhere()
@@ -321,7 +325,7 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 			r.Made = out.made.ID
 		}
 		if args != nil {
-			r.Result = codec.AppendResult(nil, new(codec.Encoder), args)
+			r.Result = codec.ResultOf(args)
 		}
 	case Withdrawn:
 		r.Withdrawn, r.Claim = true, out.Withdrawal.Claim()
@@ -367,7 +371,9 @@ func (cx *Activation) takeLines() (list []across.Line) {
 
 // Told implements across.Caller.
 func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
-	cx.Run.Grown(grown, cx.Run.sys.State.Handle)
+	if len(grown) > 0 {
+		cx.Run.Grown(grown, cx.Run.sys.State.Handle)
+	}
 	for _, l := range list {
 		o := Op{Kind: OpPrint, Name: l.Text, Issuer: cx.Run.sys.State.Handle(l.Issuer)}
 		switch {
@@ -383,5 +389,5 @@ func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
 
 // Line returns a callback as other stores get it; number is its number among those of its event, 0 if that is not known.
 func (o *Op) Line(number int) across.Line {
-	return across.Line{Number: number, Object: o.Object.Stored(), Method: o.Call.Path(), Args: codec.AppendArgs(nil, new(codec.Encoder), o.Args), Issuer: o.Issuer.ID}
+	return across.Line{Number: number, Object: o.Object.Stored(), Method: o.Call.Path(), Args: codec.ArgsOf(o.Args), Issuer: o.Issuer.ID}
 }

@@ -1,6 +1,10 @@
 package codec
 
-import "github.com/aeon-lang/aeon/internal/assert"
+import (
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
 
 // Args is implemented by the arguments of generated methods.
 type Args interface {
@@ -28,12 +32,47 @@ func AppendArgs(b []byte, e *Encoder, args any) []byte {
 	return append(b, e.Data()...)
 }
 
+// encoders and decoders are used for one list of arguments, or one result, at a time.
+var (
+	encoders = sync.Pool{New: func() any { return new(Encoder) }}
+	decoders = sync.Pool{New: func() any { return new(Decoder) }}
+)
+
+// keptMax is how many bytes an Encoder that goes back to the pool may have room for.
+const keptMax = 64 << 10
+
+// pooled returns what of appends with an Encoder of the pool.
+func pooled(of func(b []byte, e *Encoder, args any) []byte, args any) []byte {
+	e := encoders.Get().(*Encoder)
+	b := of(nil, e, args)
+	if cap(e.buf) <= keptMax {
+		e.Visitor = nil
+		encoders.Put(e)
+	}
+	return b
+}
+
+// ArgsOf returns what AppendArgs appends, in memory of its own.
+func ArgsOf(args any) []byte { return pooled(AppendArgs, args) }
+
+// ResultOf returns what AppendResult appends, in memory of its own.
+func ResultOf(args any) []byte { return pooled(AppendResult, args) }
+
 // ReadArgs reads what AppendArgs has written. context is that of the Decoder.
 func ReadArgs(data []byte, context, args any) error {
-	d := NewDecoder(data)
+	return decoded(data, context, args.(Args).Decode)
+}
+
+// decoded reads a message with a Decoder of the pool.
+func decoded(data []byte, context any, read func(*Decoder)) error {
+	d := decoders.Get().(*Decoder)
+	d.begin(data)
 	d.Context = context
-	args.(Args).Decode(d)
-	return d.Close()
+	read(d)
+	err := d.Close()
+	d.Part(nil, nil)
+	decoders.Put(d)
+	return err
 }
 
 // AppendResult appends the result that is in args, nothing if there is none.
@@ -53,8 +92,5 @@ func ReadResult(data []byte, context, args any) error {
 	if !ok || len(data) == 0 {
 		return nil
 	}
-	d := NewDecoder(data)
-	d.Context = context
-	a.DecodeResult(d)
-	return d.Close()
+	return decoded(data, context, a.DecodeResult)
 }

@@ -29,11 +29,17 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder for one message.
 func NewDecoder(msg []byte) *Decoder {
-	d := &Decoder{buf: msg}
+	d := &Decoder{}
+	d.begin(msg)
+	return d
+}
+
+// begin makes the decoder read a message.
+func (d *Decoder) begin(msg []byte) {
+	d.Part(msg, nil)
 	if v := d.byte(); d.err == nil && v != Version {
 		d.fail("format version %d, this program reads %d", v, Version)
 	}
-	return d
 }
 
 // Part makes the decoder read buf, which has no version: what an Encoder has appended there.

@@ -240,7 +240,7 @@ func (s *System) endAbroad(c event.Chain, ev *Event, err error) {
 	r := new(across.Reply)
 	switch abort := (*event.AbortError)(nil); {
 	case err == nil:
-		r.Result = codec.AppendResult(nil, new(codec.Encoder), ev.Args)
+		r.Result = codec.ResultOf(ev.Args)
 	case errors.As(err, &abort):
 		r.Failed = abort
 	default:
