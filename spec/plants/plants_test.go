@@ -66,6 +66,9 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		return
 	}
 	filter := regexp.MustCompile(*only)
+	if !slices.ContainsFunc(plants, func(p plant) bool { return filter.MatchString(p.name) }) {
+		t.Fatalf("-plant: no bug has a name that matches %q; plants.md lists them", *only)
+	}
 	var mu sync.Mutex
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
