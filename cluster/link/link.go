@@ -33,7 +33,6 @@ type Links struct {
 	mu    sync.Mutex
 	nodes map[event.NodeID]map[event.StoreID]uint64 // those with which there is a session: which stores they lead, in which terms
 	here  map[event.StoreID]*Local
-	last  []byte // frame that was sent: the next one is made in its memory
 }
 
 // New returns the links of a node that leads nothing.
@@ -208,6 +207,10 @@ func (l *Links) Message(from event.NodeID, m []byte) error {
 	}
 	in := row.Read(m[1:])
 	a, b, term := event.StoreID(in.Uint()), event.StoreID(in.Uint()), in.Uint()
+	if m[0] == messageFrame || m[0] == partFrame {
+		number := in.Uint()
+		return l.take(from, a, b, number, m[0] == partFrame, in.Rest())
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch m[0] {
@@ -250,32 +253,33 @@ func (l *Links) Message(from event.NodeID, m []byte) error {
 				x.inbox.put(func(to Store) { to.Up(a, number) })
 			}
 		}
-	case messageFrame, partFrame:
-		number := in.Uint()
-		return l.take(from, a, b, number, m[0] == partFrame, in.Rest())
 	default:
 		return errFrame
 	}
 	return in.End()
 }
 
-// take takes a message, or a part of one. Caller holds mu.
+// take takes a message, or a part of one. If the session ends meanwhile the store drops the message: it knows the number of the session.
 func (l *Links) take(node event.NodeID, from, to event.StoreID, number uint64, part bool, text []byte) error {
+	l.mu.Lock()
 	x := l.here[to]
-	if x == nil {
-		return nil
+	var s *session
+	if x != nil {
+		s = x.sessions[from]
 	}
-	s := x.sessions[from]
 	if s == nil || s.node != node || s.number != number {
+		l.mu.Unlock()
 		return nil // of one that has ended
 	}
 	if part || len(s.rest) > 0 {
 		s.rest = append(s.rest, text...)
 		if part {
+			l.mu.Unlock()
 			return nil
 		}
 		text, s.rest = s.rest, nil
 	}
+	l.mu.Unlock()
 	var m across.Message
 	if err := m.Read(text); err != nil {
 		return err
@@ -287,8 +291,10 @@ func (l *Links) take(node event.NodeID, from, to event.StoreID, number uint64, p
 // partMax is how many bytes of a message are sent in one piece.
 const partMax = 4 << 20
 
-// lastMax is how large a frame may be whose memory is used again.
-const lastMax = 64 << 10
+// buffers are for frames. One that is larger than bufferMax is not used again.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+const bufferMax = 64 << 10
 
 // Send implements across.Network.
 func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
@@ -298,32 +304,37 @@ func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 	}
 	l := x.links
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	s := x.sessions[to]
 	if s == nil || s.number != number {
+		l.mu.Unlock()
 		return
 	}
-	if s.node == l.cfg.Node {
+	node := s.node
+	if node == l.cfg.Node {
 		l.here[to].inbox.receive(x.id, number, m)
+		l.mu.Unlock()
 		return
 	}
+	l.mu.Unlock() // if the session ends meanwhile the other node drops the message
 	head := func(b []byte, kind byte) []byte {
 		return binary.AppendUvarint(appendFrame(b, kind, x.id, to, x.term), number)
 	}
-	f := head(l.last[:0], messageFrame)
+	buf := buffers.Get().(*[]byte)
+	f := head((*buf)[:0], messageFrame)
 	start := len(f)
 	f = m.Append(f)
-	if text := f[start:]; len(text) > partMax {
+	switch text := f[start:]; {
+	case len(text) > partMax:
 		for ; len(text) > partMax; text = text[partMax:] {
-			l.send(s.node, append(head(nil, partFrame), text[:partMax]...))
+			l.send(node, append(head(nil, partFrame), text[:partMax]...))
 		}
-		l.send(s.node, append(head(nil, messageFrame), text...))
-		return
+		l.send(node, append(head(nil, messageFrame), text...))
+	default:
+		l.send(node, bytes.Clone(f)) // what waits to be sent takes no more memory than it has to
 	}
-	if cap(f) <= lastMax {
-		l.last = f
+	if *buf = f; cap(f) <= bufferMax {
+		buffers.Put(buf)
 	}
-	l.send(s.node, bytes.Clone(f)) // what waits to be sent takes no more memory than it has to
 }
 
 // Sessions lists the stores with which a store that this node leads has a session, in order; nil if this node does not lead it.

@@ -11,7 +11,7 @@ import (
 type Network interface {
 	// Send puts m under way to a store, in a session that the network has begun by Store.Up; or to the sender itself, in session 0. It neither waits nor
 	// fails: what is lost is lost with the session, of which both stores are told by Store.Lost. m is used again when Send has returned, but what m refers to is not
-	// changed.
+	// changed. One goroutine at a time calls Send for one sender, which does not hold its mutex.
 	Send(to event.StoreID, session uint64, m *Message)
 }
 

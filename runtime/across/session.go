@@ -155,8 +155,7 @@ func (s *Store) send(to event.StoreID, m Message) {
 		if to != s.cfg.Store {
 			s.counts.Messages++
 		}
-		s.sent = m
-		s.cfg.Network.Send(to, s.sessions[to], &s.sent)
+		s.mu.put(to, s.sessions[to], &m)
 	}
 }
 

@@ -3,7 +3,6 @@ package across
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/commit"
@@ -55,7 +54,7 @@ type Local interface {
 type Store struct {
 	cfg Config
 
-	mu          sync.Mutex // guards what follows; taken before the mutexes of attempts
+	mu          guard // guards what follows; taken before the mutexes of attempts
 	news        sched.Cond
 	home        commit.Home
 	participant commit.Participant
@@ -79,7 +78,6 @@ type Store struct {
 	applies     func()
 	ended       bool
 	counts      Counts
-	sent        Message // last
 }
 
 // Counts are of one start.
@@ -105,6 +103,7 @@ func Open(cfg Config) *Store {
 		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), held: make(map[heldID]*Held),
 		habits: make(map[string]*habit)}
 	s.forget, s.applies = s.forgetSettled, s.applyCommitted
+	s.mu.network = cfg.Network
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }

@@ -163,3 +163,63 @@ func TestWorkersRunAllAndEnd(t *testing.T) {
 		t.Error("a reservation was given back")
 	}
 }
+
+func TestNoTaskWaitsForAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w Workers
+		w.Open(1, nil)
+		const tasks = 200
+		var begun sync.WaitGroup
+		begun.Add(tasks)
+		for range tasks {
+			w.Run(func() {
+				begun.Done()
+				begun.Wait() // for all others
+			})
+		}
+		w.Close()
+	})
+}
+
+func TestShortTasksShareWorkers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	synctest.Test(t, func(t *testing.T) {
+		var w Workers
+		w.Open(1, nil)
+		ran := 0
+		for range 1000 {
+			w.Run(func() { ran++ })
+		}
+		synctest.Wait()
+		if n := len(w.mu.idle); ran != 1000 || n > 10 {
+			t.Errorf("%d of 1000 tasks ran, and had %d workers", ran, n)
+		}
+		w.Close()
+	})
+}
+
+// Tasks are taken in order, and a queue that is never empty takes no more memory than it has to.
+func TestTasksAreTakenInOrder(t *testing.T) {
+	var w Workers
+	w.mu.waking = true // no worker takes any
+	var ran []int
+	given, n, most := 0, 0, 0
+	for i := range 10000 {
+		for range 1 + i%2 {
+			number := given
+			given++
+			w.Run(func() { ran = append(ran, number) })
+		}
+		for waiting := len(w.mu.tasks) - w.mu.next; waiting > 5; waiting-- {
+			w.take()()
+			if len(ran) != n+1 || ran[n] != n {
+				t.Fatalf("task %d was taken as number %d", ran[len(ran)-1], n)
+			}
+			n++
+		}
+		most = max(most, cap(w.mu.tasks))
+	}
+	if most > 64 {
+		t.Errorf("room for %d tasks, of which 7 wait at most", most)
+	}
+}

@@ -8,6 +8,9 @@ import (
 
 // Workers are the goroutines of a system. There are as many as there is work, since
 // each may wait for locks; a few stay for the next task. Close joins them.
+//
+// A task does not wait for another one. But where many come at once most are over soon, so they need not have a worker each: one is woken, and when it takes
+// a task and leaves others it wakes the next one. A worker whose task is over goes on with what there is.
 type Workers struct {
 	scheduler *Scheduler
 	idleMax   int
@@ -17,7 +20,10 @@ type Workers struct {
 	branches  atomic.Int32 // reserved
 	mu        struct {
 		sync.Mutex
-		idle   []chan func()
+		tasks  []func() // that no worker has taken, the first one at next
+		next   int
+		waking bool            // a worker was woken, or begun, and has not looked yet. Invariant: so it is, if there are tasks
+		idle   []chan struct{} // of workers that wait
 		closed bool
 	}
 }
@@ -38,31 +44,65 @@ func (w *Workers) Run(task func()) {
 		return
 	}
 	w.mu.Lock()
-	if n := len(w.mu.idle); n > 0 {
-		ch := w.mu.idle[n-1]
-		w.mu.idle = w.mu.idle[:n-1]
-		w.mu.Unlock()
-		ch <- task
-		return
+	if m := &w.mu; len(m.tasks) == cap(m.tasks) && m.next > len(m.tasks)/2 { // there is always one that waits: room is made at the front
+		n := copy(m.tasks, m.tasks[m.next:])
+		clear(m.tasks[n:])
+		m.tasks, m.next = m.tasks[:n], 0
 	}
-	w.mu.Unlock()
-	w.wg.Go(func() { w.loop(task) })
+	w.mu.tasks = append(w.mu.tasks, task)
+	w.wake()
 }
 
-// loop runs tasks until the worker is not needed any more.
-func (w *Workers) loop(task func()) {
-	ch := make(chan func(), 1)
-	for task != nil {
-		task()
-		w.mu.Lock()
+// wake sees to it that a worker takes the next task, if there is any. Caller holds mu, and has not afterwards.
+func (w *Workers) wake() {
+	if w.mu.waking || len(w.mu.tasks) == 0 {
+		w.mu.Unlock()
+		return
+	}
+	w.mu.waking = true
+	last := len(w.mu.idle) - 1
+	if last < 0 {
+		w.mu.Unlock()
+		w.wg.Go(w.work)
+		return
+	}
+	ch := w.mu.idle[last]
+	w.mu.idle = w.mu.idle[:last]
+	w.mu.Unlock()
+	ch <- struct{}{}
+}
+
+// work runs tasks until the worker is not needed any more.
+func (w *Workers) work() {
+	ch := make(chan struct{}, 1)
+	w.mu.Lock()
+	for {
+		w.mu.waking = false // it was this one; or it is woken by Close, and looks now
+		for len(w.mu.tasks) > 0 {
+			task := w.take()
+			w.wake() // before the task, which may wait
+			task()
+			w.mu.Lock()
+		}
 		if w.mu.closed || len(w.mu.idle) >= w.idleMax {
 			w.mu.Unlock()
 			return
 		}
 		w.mu.idle = append(w.mu.idle, ch)
 		w.mu.Unlock()
-		task = <-ch
+		<-ch
+		w.mu.Lock()
 	}
+}
+
+// take takes the first task. Caller holds mu.
+func (w *Workers) take() func() {
+	task := w.mu.tasks[w.mu.next]
+	w.mu.tasks[w.mu.next] = nil
+	if w.mu.next++; w.mu.next == len(w.mu.tasks) {
+		w.mu.tasks, w.mu.next = w.mu.tasks[:0], 0
+	}
+	return task
 }
 
 // Idle reports whether no task runs in a system that a Scheduler runs.
@@ -89,7 +129,7 @@ func (w *Workers) Close() {
 	w.mu.Lock()
 	w.mu.closed = true
 	for _, ch := range w.mu.idle {
-		ch <- nil
+		ch <- struct{}{}
 	}
 	w.mu.idle = nil
 	w.mu.Unlock()

@@ -15,6 +15,9 @@ const moreFaults = "./runtime/nodes -run TestFaults -faults 1500"
 // fewFaults are for what shows in any run.
 const fewFaults = "./runtime/nodes -run TestFaults -faults 100"
 
+// sending is a store that tells others something while it sends.
+const sending = "./runtime/across -run TestMessagesAreSentOutsideOfTheMutex"
+
 // asyncOver are async calls of actors in other stores.
 const asyncOver = "./runtime/nodes -run TestAsyncCalls"
 
@@ -90,6 +93,22 @@ var ofAcross = []plant{
 		"\tfor _, h := range written {\n\t\ta.takeFree(h, lock.Write)\n\t}\n",
 		"\t_ = written\n",
 		faults),
+	bug("two goroutines send what a store tells", "runtime/across/guard.go",
+		"len(g.out) == 0 || g.sending {",
+		"len(g.out) == 0 {",
+		sending),
+	bug("what a store tells while it sends stays", "runtime/across/guard.go",
+		"\tfor len(g.out) > 0 {\n",
+		"\tif len(g.out) > 0 {\n",
+		sending),
+	bug("a worker takes a task, and wakes none for the next", "runtime/sched/workers.go",
+		"\t\t\tw.wake() // before",
+		"\t\t\tw.mu.Unlock() // before",
+		"./runtime/sched -run TestNoTaskWaitsForAnother"),
+	bug("each task wakes a worker", "runtime/sched/workers.go",
+		"if w.mu.waking || len(w.mu.tasks) == 0 {",
+		"if len(w.mu.tasks) == 0 {",
+		"./runtime/sched -run TestShortTasksShareWorkers"),
 	bug("a vote in vain does not count against the next", "runtime/across/thread.go",
 		"\t\tx.last.count(votedInVain, overInVain)\n",
 		"",
