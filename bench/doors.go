@@ -56,7 +56,7 @@ func openDoorway() (_ *doorway, err error) {
 		}
 	}()
 	log := slog.New(slog.DiscardHandler)
-	if d.store, err = store.Open(memengine.New(), store.Options{Program: program, Log: log}); err != nil {
+	if d.store, err = store.Open(memengine.NewVolatile(), store.Options{Program: program, Log: log}); err != nil {
 		return nil, err
 	}
 	if d.sys, err = exec.Recover(exec.Config{Store: d.store, Classes: app.AeonPackage.Classes, Log: log, Stdout: io.Discard}); err != nil {

@@ -85,7 +85,7 @@ func openNode(dir, peer string, onDisk bool) (_ *node, err error) {
 		return n, err
 	}
 	c := aeonrt.ClusterConfig{Package: &app.AeonPackage, State: settings.State{Durability: store.Sync()}, Clock: n.line.clock, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard}
-	var engine store.Engine = memengine.New()
+	var engine store.Engine = memengine.NewVolatile()
 	if onDisk {
 		if engine, err = pebbledb.Open(filepath.Join(dir, "store"), c.StateOptions()); err != nil {
 			return n, err

@@ -64,7 +64,7 @@ func (s *Store) awaited(t *Try) (list []event.StoreID, why string) {
 	switch {
 	case t.unordered: // it has waited for nothing before its calls
 	case !t.sent:
-		for _, p := range t.order.Parts {
+		for _, p := range t.parts {
 			if !s.reaches(p.Store) {
 				list = append(list, p.Store)
 			}
@@ -76,7 +76,7 @@ func (s *Store) awaited(t *Try) (list []event.StoreID, why string) {
 	case !t.turned:
 		return []event.StoreID{0}, "its place in the order of all stores"
 	}
-	for _, p := range t.order.Parts {
+	for _, p := range t.parts {
 		if !t.hasTaken(p.Store) {
 			list = append(list, p.Store)
 		}

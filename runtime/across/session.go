@@ -61,7 +61,7 @@ func (s *Store) lost(store event.StoreID) {
 	if store == 0 { // it numbers from 1 on in the next session, and what it has sent is lost
 		s.turns.Restart()
 		s.missed(func(t *Try) bool {
-			return !t.turned || slices.ContainsFunc(t.order.Parts, func(p order.Part) bool { return !t.hasTaken(p.Store) })
+			return !t.turned || slices.ContainsFunc(t.parts, func(p order.Part) bool { return !t.hasTaken(p.Store) })
 		})
 	}
 	if s.cfg.Store == 0 {
@@ -89,13 +89,13 @@ func (s *Store) sendOrder(t *Try) {
 	if t.sent || t.unordered || !s.reaches(0) {
 		return
 	}
-	for i := range t.order.Parts {
-		if !s.reaches(t.order.Parts[i].Store) {
+	for i := range t.parts {
+		if !s.reaches(t.parts[i].Store) {
 			return
 		}
 	}
 	t.sent = true
-	s.send(0, t.order)
+	s.send(0, t.order())
 }
 
 // End ends what the store, which has failed, waits for of others: nothing of it happens any more.

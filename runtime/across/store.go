@@ -151,8 +151,8 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error 
 func (s *Store) newTry(a *order.Attempt, token uint32, parts []order.Part) *Try {
 	t := &Try{s: s, name: commit.Name{Event: a.ID, Number: s.cfg.Number()}, attempt: a, token: token}
 	t.stores, t.threads = t.firstStores[:0], t.firstThread[:0]
-	t.order = Message{Kind: Order, Name: t.name, Home: s.cfg.Store, Parts: parts}
-	t.order.Method, t.order.Chain = s.cfg.Local.Method(a)
+	t.parts = parts
+	t.method, t.chain = s.cfg.Local.Method(a)
 	return t
 }
 
@@ -168,7 +168,7 @@ func (s *Store) add(t *Try) bool {
 	s.tries[t.name], s.attempts[t.attempt] = t, t
 	s.counts.Wide++
 	s.home.Begin(t.name, &t.machine)
-	t.habit = s.habitOf(t.order.Method)
+	t.habit = s.habitOf(t.method)
 	return true
 }
 
@@ -230,8 +230,11 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Missed:
 		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.hasTaken(m.Home) })
 	case Called, Returned:
-		t, p := s.tries[m.Name], s.parts[m.Name]
-		if t != nil {
+		t := s.tries[m.Name]
+		var p *Part // of an attempt of another store
+		if t == nil {
+			p = s.parts[m.Name]
+		} else {
 			// Invariant: what comes is for a thread that has called.
 			if m.Number >= uint64(len(t.threads)) {
 				assert.Unreachable("across: a message for thread %d of %v, which has %d", m.Number, m.Name, len(t.threads))

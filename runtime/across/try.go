@@ -21,13 +21,15 @@ type Try struct {
 
 	// Guarded by the mutex of the Store.
 	machine commit.Try
-	order   Message   // that store 0 gets; of an unordered attempt what its parts begin with
-	habit   *habit    // of its method
-	sent    bool      // it is under way
-	turned  bool      // the attempt has its place in this store
-	place   uint64    // among all, then
-	stores  []inStore // what it has in other stores
-	took    int       // the Locked of the attempt, when that was looked at last
+	method  string       // of the event, as Local names it
+	chain   event.Chain  // that the event is a step of, or would begin
+	parts   []order.Part // in other stores, that store 0 orders
+	habit   *habit       // of its method
+	sent    bool         // it is under way
+	turned  bool         // the attempt has its place in this store
+	place   uint64       // among all, then
+	stores  []inStore    // what it has in other stores
+	took    int          // the Locked of the attempt, when that was looked at last
 
 	threads []*thread
 	open    int // so many of their calls are not answered
@@ -188,12 +190,17 @@ type Verdict struct {
 	Stores []event.StoreID // that the row names
 }
 
+// order returns what store 0 gets to order the attempt.
+func (t *Try) order() Message {
+	return Message{Kind: Order, Name: t.name, Home: t.s.cfg.Store, Method: t.method, Chain: t.chain, Parts: t.parts}
+}
+
 // Name names the attempt.
 func (t *Try) Name() commit.Name { return t.name }
 
 // has reports whether the attempt was ordered with a part in a store.
 func (t *Try) has(store event.StoreID) bool {
-	return slices.ContainsFunc(t.order.Parts, func(p order.Part) bool { return p.Store == store })
+	return slices.ContainsFunc(t.parts, func(p order.Part) bool { return p.Store == store })
 }
 
 // Reach reports whether the attempt has a part in a store, and gets one there if it has none: if it is unordered the next call begins that; else it is ordered once
@@ -217,9 +224,9 @@ func (t *Try) Reach(store event.StoreID) bool {
 	}
 	ok := !s.ended && s.reaches(0) && s.reaches(store) && t.touch(store)
 	if ok && !t.has(store) { // else another thread waits for it
-		m := t.order
+		m := t.order()
 		m.Place, m.Parts = t.place, []order.Part{{Store: store}}
-		t.order.Parts = append(slices.Clone(t.order.Parts), m.Parts[0])
+		t.parts = append(slices.Clone(t.parts), m.Parts[0])
 		t.attempt.Notify(t.token, func() {
 			if t.further == nil {
 				t.further = make(map[event.StoreID]bool)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -20,6 +21,7 @@ type Engine struct {
 		pending  []replaced // by the batches applied since the last Sync, in order
 		ends     []int      // where in pending what each of these has replaced ends
 		shared   bool       // rows.values is a snapshot's, too
+		volatile bool       // no crash leaves anything: pending and ends stay empty
 		closed   bool
 		applied  int
 		failWith error // of Apply and Sync, from now on
@@ -56,6 +58,13 @@ type replaced struct {
 // New returns an empty engine.
 func New() *Engine { return from(map[string]string{}) }
 
+// NewVolatile returns an empty engine that is not to crash: it is as fast as a store in memory can be.
+func NewVolatile() *Engine {
+	e := New()
+	e.mu.volatile = true
+	return e
+}
+
 func from(values map[string]string) *Engine {
 	e := &Engine{}
 	e.mu.rows.values = values
@@ -70,6 +79,7 @@ var errClosed = errors.New("memengine: the engine is closed")
 func (e *Engine) Crash(kept func(unsynced int) int) *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	assert.That(!e.mu.volatile, "memengine: an engine crashes that is not to")
 	values := maps.Clone(e.mu.rows.values)
 	left := 0
 	if n := kept(len(e.mu.ends)); n > 0 {
@@ -119,9 +129,12 @@ func (e *Engine) Apply(b store.Batch) error {
 	if e.mu.shared {
 		e.mu.rows.values, e.mu.shared = maps.Clone(e.mu.rows.values), false
 	}
-	e.mu.pending = e.mu.rows.apply(b.(*batch), e.mu.pending)
+	if e.mu.applied++; e.mu.volatile {
+		e.mu.rows.apply(b.(*batch), nil)
+		return nil
+	}
+	e.mu.rows.apply(b.(*batch), func(r replaced) { e.mu.pending = append(e.mu.pending, r) })
 	e.mu.ends = append(e.mu.ends, len(e.mu.pending))
-	e.mu.applied++
 	return nil
 }
 
@@ -186,19 +199,20 @@ func (e *Engine) Reopen() *Engine {
 	return from(maps.Clone(e.mu.rows.values))
 }
 
-// apply performs the changes of a batch, and appends to old what they have replaced. The values and keys that a snapshot has are not written to.
-func (r *rows) apply(b *batch, old []replaced) []replaced {
+// apply performs the changes of a batch, and tells note, unless that is nil, what they replace. The values and keys that a snapshot has are not written to.
+func (r *rows) apply(b *batch, note func(replaced)) {
 	replace := func(key string, is bool, value string) {
-		before, was := r.values[key]
-		if is != was {
-			r.sorted = false
+		if note != nil {
+			before, was := r.values[key]
+			note(replaced{key, before, was})
 		}
+		n := len(r.values)
 		if is {
 			r.values[key] = value
 		} else {
 			delete(r.values, key)
 		}
-		old = append(old, replaced{key, before, was})
+		r.sorted = r.sorted && len(r.values) == n
 	}
 	text := string(b.text) // one piece of memory for all keys and values
 	for _, c := range b.changes {
@@ -214,7 +228,6 @@ func (r *rows) apply(b *batch, old []replaced) []replaced {
 			}
 		}
 	}
-	return old
 }
 
 func (r *rows) sort() {

@@ -46,7 +46,10 @@ func content(t rapid.TB, r store.Reader) map[string]string {
 // Random batches, syncs, snapshots and crashes, beside a list of what the content was.
 func TestEngineIsWhatItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := memengine.New()
+		e, crashes := memengine.New(), rapid.Bool().Draw(t, "crashes")
+		if !crashes {
+			e = memengine.NewVolatile()
+		}
 		history := []map[string]string{{}} // after each batch
 		synced := 0
 		type kept struct {
@@ -65,6 +68,9 @@ func TestEngineIsWhatItWas(t *testing.T) {
 			case 1:
 				snapshots = append(snapshots, kept{e.Snapshot(), len(history) - 1})
 			case 2:
+				if !crashes {
+					break
+				}
 				lost := 0
 				c := e.Crash(func(n int) int {
 					if n != len(history)-1-synced {
