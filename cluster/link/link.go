@@ -259,33 +259,40 @@ func (l *Links) Message(from event.NodeID, m []byte) error {
 	return in.End()
 }
 
-// take takes a message, or a part of one. If the session ends meanwhile the store drops the message: it knows the number of the session.
+// take takes a message, or a part of one.
 func (l *Links) take(node event.NodeID, from, to event.StoreID, number uint64, part bool, text []byte) error {
-	l.mu.Lock()
-	x := l.here[to]
-	var s *session
-	if x != nil {
-		s = x.sessions[from]
+	x, text := l.whole(node, from, to, number, part, text)
+	if x == nil {
+		return nil
 	}
-	if s == nil || s.node != node || s.number != number {
-		l.mu.Unlock()
-		return nil // of one that has ended
-	}
-	if part || len(s.rest) > 0 {
-		s.rest = append(s.rest, text...)
-		if part {
-			l.mu.Unlock()
-			return nil
-		}
-		text, s.rest = s.rest, nil
-	}
-	l.mu.Unlock()
 	var m across.Message
 	if err := m.Read(text); err != nil {
 		return err
 	}
-	x.inbox.receive(from, number, &m)
+	x.inbox.receive(from, number, &m) // if the session has ended meanwhile the store drops it by its number
 	return nil
+}
+
+// whole returns the store that a message is for, and all of the message; nil: its session has ended, or more of it comes.
+func (l *Links) whole(node event.NodeID, from, to event.StoreID, number uint64, part bool, text []byte) (*Local, []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x := l.here[to]
+	if x == nil {
+		return nil, nil
+	}
+	s := x.sessions[from]
+	if s == nil || s.node != node || s.number != number {
+		return nil, nil
+	}
+	if part || len(s.rest) > 0 {
+		s.rest = append(s.rest, text...)
+		if part {
+			return nil, nil
+		}
+		text, s.rest = s.rest, nil
+	}
+	return x, text
 }
 
 // partMax is how many bytes of a message are sent in one piece.
@@ -304,18 +311,20 @@ func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 	}
 	l := x.links
 	l.mu.Lock()
-	s := x.sessions[to]
-	if s == nil || s.number != number {
-		l.mu.Unlock()
-		return
+	s, here := x.sessions[to], l.here[to]
+	l.mu.Unlock() // if the session ends from now on, what is sent is dropped by its number
+	switch {
+	case s == nil || s.number != number:
+	case s.node == l.cfg.Node:
+		here.inbox.receive(x.id, number, m)
+	default:
+		x.sendTo(s.node, to, number, m)
 	}
-	node := s.node
-	if node == l.cfg.Node {
-		l.here[to].inbox.receive(x.id, number, m)
-		l.mu.Unlock()
-		return
-	}
-	l.mu.Unlock() // if the session ends meanwhile the other node drops the message
+}
+
+// sendTo sends a message to the leader of another store.
+func (x *Local) sendTo(node event.NodeID, to event.StoreID, number uint64, m *across.Message) {
+	l := x.links
 	head := func(b []byte, kind byte) []byte {
 		return binary.AppendUvarint(appendFrame(b, kind, x.id, to, x.term), number)
 	}
@@ -323,14 +332,13 @@ func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 	f := head((*buf)[:0], messageFrame)
 	start := len(f)
 	f = m.Append(f)
-	switch text := f[start:]; {
-	case len(text) > partMax:
+	if text := f[start:]; len(text) <= partMax {
+		l.send(node, bytes.Clone(f)) // what waits to be sent takes no more memory than it has to
+	} else {
 		for ; len(text) > partMax; text = text[partMax:] {
 			l.send(node, append(head(nil, partFrame), text[:partMax]...))
 		}
 		l.send(node, append(head(nil, messageFrame), text...))
-	default:
-		l.send(node, bytes.Clone(f)) // what waits to be sent takes no more memory than it has to
 	}
 	if *buf = f; cap(f) <= bufferMax {
 		buffers.Put(buf)

@@ -71,11 +71,9 @@ type Store struct {
 	questions   uint64
 	effects     []commit.Effect // of a list that was carried out: see noEffects
 	settled     []commit.Name   // decisions that all have carried out, and whose rows are to be deleted
-	forgetting  bool            // a worker does: it runs forget
-	forget      func()
-	committed   []*Part // that have nothing to do but to commit
-	applying    bool    // a worker does commit some: it runs applies
-	applies     func()
+	forgetting  bool            // a worker deletes some
+	committed   []*Part         // that have nothing to do but to commit
+	applying    bool            // a worker commits some
 	ended       bool
 	counts      Counts
 }
@@ -102,7 +100,6 @@ func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
 		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), held: make(map[heldID]*Held),
 		habits: make(map[string]*habit)}
-	s.forget, s.applies = s.forgetSettled, s.applyCommitted
 	s.mu.network = cfg.Network
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
@@ -230,11 +227,11 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Missed:
 		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.hasTaken(m.Home) })
 	case Called, Returned:
-		t := s.tries[m.Name]
-		var p *Part // of an attempt of another store
-		if t == nil {
-			p = s.parts[m.Name]
-		} else {
+		if p := s.parts[m.Name]; p != nil {
+			p.deliver(from, m)
+			break
+		}
+		if t := s.tries[m.Name]; t != nil {
 			// Invariant: what comes is for a thread that has called.
 			if m.Number >= uint64(len(t.threads)) {
 				assert.Unreachable("across: a message for thread %d of %v, which has %d", m.Number, m.Name, len(t.threads))
@@ -242,11 +239,8 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 			th := t.threads[m.Number]
 			t.attempt.Notify(t.token, func() { th.inbox = append(th.inbox, delivery{from, m.Call, m.Reply}) })
 		}
-		if p != nil {
-			p.deliver(from, m)
-		} else { // the part may have begun when the attempt was withdrawn already, though that has not unwound yet
-			s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil))
-		}
+		// The part may have begun when the attempt was withdrawn already, though that has not unwound yet.
+		s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil))
 	case Visited:
 		if p := s.parts[m.Name]; p != nil {
 			p.deliver(from, m)
@@ -366,10 +360,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 				break
 			}
 			t := s.tries[f.Name]
-			t.attempt.Notify(t.token, func() {
-				t.ruling = Verdict{Keep: keep, Stores: stores}
-				t.verdict = &t.ruling
-			})
+			t.attempt.Notify(t.token, func() { t.judged, t.verdict = true, Verdict{Keep: keep, Stores: stores} })
 		case commit.Withdraw:
 			s.tries[f.Name].Lost(claim)
 		case commit.Answer: // the event's own goroutine goes on by itself
@@ -377,7 +368,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			s.settled = append(s.settled, f.Name)
 			if !s.forgetting {
 				s.forgetting = true
-				s.cfg.Workers.Run(s.forget)
+				s.cfg.Workers.Run(s.forgetSettled)
 			}
 		case commit.Write:
 			s.counts.Prepared++
@@ -419,7 +410,7 @@ func (s *Store) apply(p *Part) {
 	s.committed = append(s.committed, p)
 	if !s.applying {
 		s.applying = true
-		s.cfg.Workers.Run(s.applies)
+		s.cfg.Workers.Run(s.applyCommitted)
 	}
 }
 
@@ -437,7 +428,7 @@ func (s *Store) applyCommitted() {
 		p.forget()
 	}
 	if s.applying = len(s.committed) > 0; s.applying {
-		s.cfg.Workers.Run(s.applies)
+		s.cfg.Workers.Run(s.applyCommitted)
 	}
 	s.mu.Unlock()
 	for _, p := range list {

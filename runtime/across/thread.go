@@ -126,7 +126,7 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	th.open = append(th.open, sent{to: to, back: back, others: t.attempt.Locked() - th.told})
 	m := Message{Kind: Called, Name: t.name, Number: th.number, Call: c}
 	if t.unordered && !x.answered { // of several calls any may be the first to arrive
-		m.Kind, m.Home, m.Method, m.Chain = Visited, t.s.cfg.Store, t.method, t.chain
+		m.Kind, m.Home, m.Method, m.Chain = Visited, s.cfg.Store, t.method, t.chain
 	}
 	s.send(to, m)
 	return true

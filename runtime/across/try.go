@@ -44,8 +44,8 @@ type Try struct {
 	further map[event.StoreID]bool
 
 	// The mutex of the attempt guards these.
-	verdict *Verdict // nil: there is none yet
-	ruling  Verdict  // what verdict points to
+	judged  bool
+	verdict Verdict // then
 }
 
 // inStore is what an attempt has in one other store.
@@ -88,16 +88,18 @@ func (t *Try) hasTaken(store event.StoreID) bool {
 	return x != nil && x.taken
 }
 
-// A participant votes with the answer of a call that is thought to be the last one of its store, and to leave a row, or else to be one after which the attempt takes no lock
-// anywhere (commit, [EARLY]). Whether it was is learned when the attempt ends, or asks that store for more. Where nothing is written, and that was so for some time, the participant
-// is over with that vote (commit, [LAST]). An attempt that takes a lock then is withdrawn, which costs more than a vote in vain, so it takes longer until that is tried again. An
-// event with several threads, of which any may come last, does without it, and so does one that was withdrawn before.
+// voteKey tells the calls of an event apart.
 type voteKey struct {
 	called string // the method
 	nth    uint64 // of the calls that the attempt makes in the store, from 1 on
 }
 
-// habit is what is known of the events of a method that go over several stores.
+// habit is what was learned of the events of a method that go over several stores.
+//
+// A participant votes with the answer of a call that is thought to be the last one of its store, and to leave a row, or else to be one after which the attempt takes no lock
+// anywhere (commit, [EARLY]). Whether it was is learned when the attempt ends, or asks that store for more. Where nothing is written, and that was so for some time, the participant
+// is over with that vote (commit, [LAST]). An attempt that takes a lock then is withdrawn, which costs more than a vote in vain, so it takes longer until that is tried again. An
+// event with several threads, of which any may come last, does without it, and so does one that was withdrawn before.
 type habit struct {
 	tells bool // the last one has told something
 	calls map[voteKey]*learned
@@ -303,7 +305,7 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 		return there == All || there == Changes && x != nil && x.wrote
 	}, s.noEffects()))
 	s.mu.Unlock()
-	if !t.attempt.AwaitNews(func() bool { return t.verdict != nil }) { // though the verdict may have come meanwhile
+	if !t.attempt.AwaitNews(func() bool { return t.judged }) { // though the verdict may have come meanwhile
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		out, ok := s.home.Withdraw(t.name, nil)
@@ -313,10 +315,10 @@ func (t *Try) End(here bool, there Wrote) *Verdict {
 		}
 	}
 	// Invariant: an attempt that cannot be withdrawn any more has a verdict.
-	if t.verdict == nil {
+	if !t.judged {
 		assert.Unreachable("across: %v is being decided, and has no verdict", t.name)
 	}
-	return t.verdict
+	return &t.verdict
 }
 
 // Lost ends the attempt, of which another store has lost its part, perhaps as that did not cover an actor.

@@ -3,7 +3,6 @@ package across
 import (
 	"fmt"
 	"math/bits"
-	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -139,19 +138,11 @@ func (m *Message) Append(b []byte) []byte {
 	return e.Data()
 }
 
-var decoders = sync.Pool{New: func() any { return new(codec.Decoder) }}
-
 // Read makes m what Append has appended. b may be hostile: what is allocated is a small multiple of its length, and nothing of m is part of b. The
 // error wraps codec.ErrCorrupt.
 func (m *Message) Read(b []byte) error {
-	d := decoders.Get().(*codec.Decoder)
-	defer decoders.Put(d)
-	d.Part(b, nil)
 	*m = Message{}
-	m.get(d)
-	err := d.Close()
-	d.Part(nil, nil)
-	if err != nil {
+	if err := codec.ReadPart(b, nil, m.get); err != nil {
 		return fmt.Errorf("a message of another store cannot be read: %w", err)
 	}
 	return nil

@@ -37,12 +37,8 @@ func (r *Run) IndexBase() int {
 
 // ServePart makes a call of a thread of the event of another store, outside of all other calls; those of other threads may run beside it.
 func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
-	served := &struct {
-		Activation
-		away
-	}{Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}, away{thread: t}}
-	cx := &served.Activation
-	cx.away, cx.log.Edges = &served.away, cx
+	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth, away: &away{thread: t}}
+	cx.log.Edges = cx
 	do := cx.body
 	if r.Root.spanned {
 		cx.Record(r.Root.spans.Beside())

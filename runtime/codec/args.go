@@ -60,14 +60,21 @@ func ResultOf(args any) []byte { return pooled(AppendResult, args) }
 
 // ReadArgs reads what AppendArgs has written. context is that of the Decoder.
 func ReadArgs(data []byte, context, args any) error {
-	return decoded(data, context, args.(Args).Decode)
+	return readMessage(data, context, args.(Args).Decode)
 }
 
-// decoded reads a message with a Decoder of the pool.
-func decoded(data []byte, context any, read func(*Decoder)) error {
+// readMessage reads all of a message by read.
+func readMessage(data []byte, context any, read func(*Decoder)) error {
+	return ReadPart(data, context, func(d *Decoder) {
+		d.version()
+		read(d)
+	})
+}
+
+// ReadPart reads all of what an Encoder has appended without a version by read, which does not keep the Decoder.
+func ReadPart(data []byte, context any, read func(*Decoder)) error {
 	d := decoders.Get().(*Decoder)
-	d.begin(data)
-	d.Context = context
+	d.Part(data, context)
 	read(d)
 	err := d.Close()
 	d.Part(nil, nil)
@@ -92,5 +99,5 @@ func ReadResult(data []byte, context, args any) error {
 	if !ok || len(data) == 0 {
 		return nil
 	}
-	return decoded(data, context, a.DecodeResult)
+	return readMessage(data, context, a.DecodeResult)
 }

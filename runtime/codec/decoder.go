@@ -29,14 +29,13 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder for one message.
 func NewDecoder(msg []byte) *Decoder {
-	d := &Decoder{}
-	d.begin(msg)
+	d := &Decoder{buf: msg}
+	d.version()
 	return d
 }
 
-// begin makes the decoder read a message.
-func (d *Decoder) begin(msg []byte) {
-	d.Part(msg, nil)
+// version reads what a message begins with.
+func (d *Decoder) version() {
 	if v := d.byte(); d.err == nil && v != Version {
 		d.fail("format version %d, this program reads %d", v, Version)
 	}

@@ -113,7 +113,11 @@ func (e *Engine) Applied() int {
 var used = sync.Pool{New: func() any { return new(batch) }}
 
 // NewBatch implements store.Engine.
-func (e *Engine) NewBatch() store.Batch { return used.Get().(*batch) }
+func (e *Engine) NewBatch() store.Batch {
+	b := used.Get().(*batch)
+	b.over = false
+	return b
+}
 
 // Apply implements store.Engine.
 func (e *Engine) Apply(b store.Batch) error {
@@ -298,6 +302,7 @@ func (i *iterator) Close() error { return i.view.err }
 type batch struct {
 	text    []byte // the keys and values of all changes
 	changes []change
+	over    bool // it was applied, or discarded
 }
 
 func (b *batch) add(k kind, key, value []byte) {
@@ -322,6 +327,9 @@ const keptMax = 4096
 
 // Discard implements store.Batch.
 func (b *batch) Discard() {
+	// Invariant: a batch is used up once. It may be another goroutine's afterwards.
+	assert.That(!b.over, "memengine: a batch is applied or discarded twice")
+	b.over = true
 	if cap(b.text) > keptMax || cap(b.changes) > keptMax {
 		return
 	}
