@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -30,7 +29,7 @@ func (s *Store) Look() (list []Seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range s.names() {
-		t := s.tries[name]
+		t := s.tries.Get(name)
 		if at, ok := t.attempt.Look(t.token); ok {
 			x := Seen{Event: name.Event, Work: t.attempt.Work.String(), Target: t.attempt.Target, Home: s.cfg.Store, At: at}
 			x.For, x.Why = s.awaited(t)
@@ -43,8 +42,8 @@ func (s *Store) Look() (list []Seen) {
 				For: []event.StoreID{q.of}, Why: fmt.Sprintf("a chain keeps actor %v", q.message.Question.Kept)})
 		}
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(s.parts), commit.Name.Compare) {
-		p := s.parts[name]
+	for _, name := range s.parts.Names() {
+		p := s.parts.Get(name)
 		if at, ok := p.attempt.Look(p.token); ok {
 			x := Seen{Event: name.Event, Work: p.attempt.Work.String(), Home: p.home, At: at}
 			switch {

@@ -33,7 +33,7 @@ const (
 	Called
 	// Returned: the innermost call of the other store that the thread has not answered yet has ended. Fields: Name, Number, Reply.
 	Returned
-	// Commit is between the machines of package commit. Fields: Commit, Claim, Tick.
+	// Commit is between the machines of package commit. Fields: Commit, Also, Claim, Tick.
 	Commit
 	// Ask is a question outside of events. Fields: Number, which names it, Question: Lines, Number and Event, or Kept, or Class and Name, or Actor, or End.
 	Ask
@@ -65,8 +65,9 @@ type Message struct {
 	Call     *Call
 	Reply    *Reply
 	Commit   commit.Message
-	Claim    order.Wanted // a part was dropped that did not cover this actor
-	Tick     int64        // of the sender, 0 unless it is traced
+	Also     []commit.Name // that are done, too, of a Done
+	Claim    order.Wanted  // a part was dropped that did not cover this actor
+	Tick     int64         // of the sender, 0 unless it is traced
 	Question *Question
 }
 

@@ -72,14 +72,14 @@ func (s *Store) begin(m *Message) {
 	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain}
 	p.threads = p.firstThread[:0]
 	p.proxy, p.attempt = s.cfg.Local.NewPart(p, m.Method)
-	s.parts[m.Name] = p
+	s.parts.Put(m.Name, p)
 	s.counts.Parts++
 	s.participant.Begin(m.Name, m.Home, &p.task)
 	turn := m.Place
 	if m.Kind == Visited {
 		turn = m.Name.Number
 	}
-	p.attempt.StartPart(m.Home, turn, m.Wanted, s.cfg.Local.Handle, func() { s.cfg.Workers.Run(p.refused) })
+	p.attempt.StartPart(m.Home, turn, m.Wanted, s.cfg.Local, p)
 	p.token = p.attempt.Token()
 	p.attempt.TakePart()
 	if m.Kind == Visited {
@@ -97,7 +97,7 @@ func (s *Store) RestorePart(name commit.Name, home event.StoreID, chain event.Ch
 	p.token = p.attempt.Token()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.parts[name] = p
+	s.parts.Put(name, p)
 	s.counts.Restored++
 	s.participant.Restore(name, home)
 }
@@ -109,12 +109,15 @@ func (s *Store) RestoreDecision(name commit.Name, stores []event.StoreID) {
 	s.home.Restore(name, stores)
 }
 
-// refused drops a part that a queue has refused.
-func (p *Part) refused() {
+// Refused implements order.Refused.
+func (p *Part) Refused() { p.s.cfg.Workers.Run(p.dropRefused) }
+
+// dropRefused drops a part that a queue has refused.
+func (p *Part) dropRefused() {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.parts[p.name] == p {
+	if s.parts.Get(p.name) == p {
 		p.claim, _ = p.attempt.Refused()
 		s.carryOut(s.participant.Drop(p.name, nil))
 	}
@@ -268,11 +271,11 @@ func (p *Part) confirm(keep bool) {
 	}
 }
 
-// apply is Store.apply, after other jobs.
+// apply has the part commit, after other jobs.
 func (p *Part) apply() {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	p.s.apply(p)
+	p.s.committed.add(p, p.s.cfg.Workers)
 }
 
 // drop ends a part that has not committed. Caller holds the mutex of the Store.
@@ -312,5 +315,5 @@ func (p *Part) forget() {
 	if len(p.jobs) > 0 {
 		assert.Unreachable("across: %v is over, and has jobs", p.name)
 	}
-	delete(p.s.parts, p.name)
+	p.s.parts.Delete(p.name)
 }

@@ -35,7 +35,7 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 		}
 	}
 	for _, name := range s.names() {
-		s.sendOrder(s.tries[name])
+		s.sendOrder(s.tries.Get(name))
 	}
 	list := s.deferred
 	s.deferred = nil
@@ -55,7 +55,7 @@ func (s *Store) lost(store event.StoreID) {
 	if s.sessions[store] == 0 {
 		return
 	}
-	delete(s.sessions, store)
+	s.sessions[store] = 0
 	s.carryOut(s.home.Lost(store, nil))
 	s.carryOut(s.participant.Lost(store, nil))
 	if store == 0 { // it numbers from 1 on in the next session, and what it has sent is lost
@@ -78,7 +78,7 @@ func (s *Store) lost(store event.StoreID) {
 // missed withdraws attempts of which a part may have been lost on its way from store 0. Caller holds mu.
 func (s *Store) missed(which func(*Try) bool) {
 	for _, name := range s.names() {
-		if t := s.tries[name]; t.sent && which(t) {
+		if t := s.tries.Get(name); t.sent && which(t) {
 			t.attempt.Break(t.token, nil, 0)
 		}
 	}
@@ -106,15 +106,15 @@ func (s *Store) End() {
 		return
 	}
 	s.ended = true
-	for _, store := range slices.Sorted(maps.Keys(s.sessions)) {
+	for store := range s.cfg.Stores {
 		s.lost(store)
 	}
 	for _, name := range s.names() {
-		t := s.tries[name]
+		t := s.tries.Get(name)
 		t.attempt.Break(t.token, nil, 0)
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(s.parts), commit.Name.Compare) {
-		if p := s.parts[name]; !p.dropped && !p.ending {
+	for _, name := range s.parts.Names() {
+		if p := s.parts.Get(name); !p.dropped && !p.ending {
 			p.drop()
 		}
 	}
@@ -138,15 +138,18 @@ func (s *Store) reaches(store event.StoreID) bool {
 }
 
 // reached lists all stores with which there is a session, and this one.
-func (s *Store) reached() []event.StoreID {
-	list := append(slices.Collect(maps.Keys(s.sessions)), s.cfg.Store)
-	slices.Sort(list)
+func (s *Store) reached() (list []event.StoreID) {
+	for store := range s.cfg.Stores {
+		if s.reaches(store) {
+			list = append(list, store)
+		}
+	}
 	return list
 }
 
 // names lists the attempts of this store, in order.
 func (s *Store) names() []commit.Name {
-	return slices.SortedFunc(maps.Keys(s.tries), commit.Name.Compare)
+	return s.tries.Names()
 }
 
 // send sends a message, unless there is no session: then it is lost with the one that there was.

@@ -46,7 +46,7 @@ type Local interface {
 	// Answer answers a question, in place. It may wait. False says that it cannot, as the store has failed or is of another version: the question
 	// comes again in the next session.
 	Answer(*Question) bool
-	// Forget deletes the rows of decisions that all have carried out.
+	// Forget deletes the rows of decisions that all have carried out. One goroutine at a time calls it.
 	Forget([]commit.Name)
 }
 
@@ -58,22 +58,19 @@ type Store struct {
 	news        sched.Cond
 	home        commit.Home
 	participant commit.Participant
-	tries       map[commit.Name]*Try
-	attempts    map[*order.Attempt]*Try
-	parts       map[commit.Name]*Part
+	tries       commit.Table[Try]
+	parts       commit.Table[Part]
 	turns       lock.Turns[Message]
-	sessions    map[event.StoreID]uint64 // those that there are with other stores
+	sessions    []uint64                 // those that there are with other stores; 0: there is none
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []Message                // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
 	habits      map[string]*habit        // of methods, whose events go over several stores: see try.go
 	held        map[heldID]*Held         // for events of other stores
 	questions   uint64
-	effects     []commit.Effect // of a list that was carried out: see noEffects
-	settled     []commit.Name   // decisions that all have carried out, and whose rows are to be deleted
-	forgetting  bool            // a worker deletes some
-	committed   []*Part         // that have nothing to do but to commit
-	applying    bool            // a worker commits some
+	effects     []commit.Effect      // of a list that was carried out: see noEffects
+	settled     batched[commit.Name] // decisions that all have carried out, and whose rows are to be deleted
+	committed   batched[*Part]       // that have nothing to do but to commit
 	ended       bool
 	counts      Counts
 }
@@ -97,10 +94,10 @@ type Counts struct {
 
 // Open opens the store, before any attempt is made. There is no session with another store yet.
 func Open(cfg Config) *Store {
-	s := &Store{cfg: cfg, tries: make(map[commit.Name]*Try), attempts: make(map[*order.Attempt]*Try), parts: make(map[commit.Name]*Part),
-		sessions: make(map[event.StoreID]uint64), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked), held: make(map[heldID]*Held),
-		habits: make(map[string]*habit)}
+	s := &Store{cfg: cfg, sessions: make([]uint64, cfg.Stores), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked),
+		held: make(map[heldID]*Held), habits: make(map[string]*habit)}
 	s.mu.network = cfg.Network
+	s.settled.task, s.committed.task = s.forgetSettled, s.applyCommitted
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
 }
@@ -120,7 +117,7 @@ func (s *Store) Open() (tries, parts, undone int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, undone = s.home.Open()
-	return len(s.tries), len(s.parts), undone
+	return s.tries.Len(), s.parts.Len(), undone
 }
 
 // StoreOf implements order.Above.
@@ -159,10 +156,11 @@ func (s *Store) add(t *Try) bool {
 		return false
 	}
 	// Invariant: an attempt that enters again has left.
-	if s.attempts[t.attempt] != nil {
+	if t.attempt.OfAbove() != nil {
 		assert.Unreachable("across: %v begins again", t.name)
 	}
-	s.tries[t.name], s.attempts[t.attempt] = t, t
+	s.tries.Put(t.name, t)
+	t.attempt.SetAbove(t)
 	s.counts.Wide++
 	s.home.Begin(t.name, &t.machine)
 	t.habit = s.habitOf(t.method)
@@ -173,7 +171,7 @@ func (s *Store) add(t *Try) bool {
 func (s *Store) Withdrawn(a *order.Attempt, token uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.attempts[a]
+	t := tryOf(a)
 	if t == nil || t.token != token {
 		return
 	}
@@ -185,10 +183,16 @@ func (s *Store) Withdrawn(a *order.Attempt, token uint32) {
 	s.leave(t)
 }
 
+// tryOf returns what there is of an attempt, nil if that is nothing. Caller holds mu.
+func tryOf(a *order.Attempt) *Try {
+	t, _ := a.OfAbove().(*Try)
+	return t
+}
+
 // leave ends an attempt at its home. Caller holds mu.
 func (s *Store) leave(t *Try) {
-	delete(s.tries, t.name)
-	delete(s.attempts, t.attempt)
+	s.tries.Delete(t.name)
+	t.attempt.SetAbove(nil)
 }
 
 // Label implements order.Above.
@@ -227,11 +231,11 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Missed:
 		s.missed(func(t *Try) bool { return t.has(m.Home) && !t.hasTaken(m.Home) })
 	case Called, Returned:
-		if p := s.parts[m.Name]; p != nil {
+		if p := s.parts.Get(m.Name); p != nil {
 			p.deliver(from, m)
 			break
 		}
-		if t := s.tries[m.Name]; t != nil {
+		if t := s.tries.Get(m.Name); t != nil {
 			// Invariant: what comes is for a thread that has called.
 			if m.Number >= uint64(len(t.threads)) {
 				assert.Unreachable("across: a message for thread %d of %v, which has %d", m.Number, m.Name, len(t.threads))
@@ -242,7 +246,7 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		// The part may have begun when the attempt was withdrawn already, though that has not unwound yet.
 		s.carryOut(s.home.Asked(from, commit.Message{Name: m.Name}, nil))
 	case Visited:
-		if p := s.parts[m.Name]; p != nil {
+		if p := s.parts.Get(m.Name); p != nil {
 			p.deliver(from, m)
 		} else if has, _ := s.participant.Has(m.Name); !has { // else it was dropped, and its home is told so
 			s.begin(m)
@@ -268,7 +272,7 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 func (s *Store) take(m Message) {
 	if m.Kind == Take {
 		s.begin(&m)
-	} else if t := s.tries[m.Name]; t != nil {
+	} else if t := s.tries.Get(m.Name); t != nil {
 		t.turned, t.place = true, m.Place
 		t.attempt.Take(t.token, m.Place)
 	}
@@ -276,7 +280,7 @@ func (s *Store) take(m Message) {
 
 // taken notes that another store has taken its part of an attempt. Caller holds mu.
 func (s *Store) taken(from event.StoreID, name commit.Name) {
-	if t := s.tries[name]; t != nil && t.has(from) && !t.hasTaken(from) {
+	if t := s.tries.Get(name); t != nil && t.has(from) && !t.hasTaken(from) {
 		t.begins(from).taken = true
 		if _, further := t.further[from]; further {
 			t.attempt.Notify(t.token, func() { t.further[from] = true })
@@ -325,6 +329,9 @@ func (s *Store) commit(from event.StoreID, m *Message) {
 		out = s.home.Voted(from, c, out)
 	case commit.Done:
 		out = s.home.Done(from, c, out)
+		for _, c.Name = range m.Also {
+			out = s.home.Done(from, c, out)
+		}
 	case commit.Ask:
 		s.taken(from, c.Name) // perhaps before there was a session by which it could say so
 		out = s.home.Asked(from, c, out)
@@ -341,53 +348,54 @@ func (s *Store) carryOut(list []commit.Effect) { s.carryOutFor(list, order.Wante
 
 // carryOutFor is carryOut where a part may have been lost as it did not cover claim.
 func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
-	for i := range list {
+	for i := 0; i < len(list); i++ {
 		f := &list[i] // what is done later has a copy: the list is used again
 		switch f.Act {
 		case commit.Send:
 			m := Message{Kind: Commit, Commit: f.Message, Tick: s.cfg.Ticks.Time()}
-			if f.Message.Kind == commit.Dropped {
-				if p := s.parts[f.Name]; p != nil {
+			switch f.Message.Kind {
+			case commit.Dropped:
+				if p := s.parts.Get(f.Name); p != nil {
 					m.Claim = p.claim
+				}
+			case commit.Done: // those that follow for the same store share the message
+				for ; i+1 < len(list) && list[i+1].Message.Kind == commit.Done && list[i+1].To == f.To; i++ {
+					m.Also = append(m.Also, list[i+1].Name)
 				}
 			}
 			s.send(f.To, m)
 		case commit.Decide, commit.Confirm:
 			keep, stores := f.Keep, f.Stores
-			if p := s.parts[f.Name]; p != nil {
+			if p := s.parts.Get(f.Name); p != nil {
 				p.ends()
 				p.do(func() { p.confirm(keep) })
 				break
 			}
-			t := s.tries[f.Name]
+			t := s.tries.Get(f.Name)
 			t.attempt.Notify(t.token, func() { t.judged, t.verdict = true, Verdict{Keep: keep, Stores: stores} })
 		case commit.Withdraw:
-			s.tries[f.Name].Lost(claim)
+			s.tries.Get(f.Name).Lost(claim)
 		case commit.Answer: // the event's own goroutine goes on by itself
 		case commit.Forget:
-			s.settled = append(s.settled, f.Name)
-			if !s.forgetting {
-				s.forgetting = true
-				s.cfg.Workers.Run(s.forgetSettled)
-			}
+			s.settled.add(f.Name, s.cfg.Workers)
 		case commit.Write:
 			s.counts.Prepared++
-			p := s.parts[f.Name]
+			p := s.parts.Get(f.Name)
 			p.ends()
 			p.do(p.write)
 		case commit.Apply, commit.Release:
-			p := s.parts[f.Name]
+			p := s.parts.Get(f.Name)
 			switch p.ending = true; {
 			case p.dropped: // the store has ended
 			case f.Act == commit.Apply && p.busy:
 				p.do(p.apply)
 			case f.Act == commit.Apply:
-				s.apply(p)
+				s.committed.add(p, s.cfg.Workers)
 			default:
 				p.do(func() { p.end(false) })
 			}
 		case commit.Drop:
-			s.parts[f.Name].drop()
+			s.parts.Get(f.Name).drop()
 		default:
 			assert.Unreachable("across: %v", f.Act)
 		}
@@ -405,20 +413,42 @@ func (s *Store) noEffects() []commit.Effect {
 	return list
 }
 
-// apply has a part commit that has nothing else to do. Caller holds mu.
-func (s *Store) apply(p *Part) {
-	s.committed = append(s.committed, p)
-	if !s.applying {
-		s.applying = true
-		s.cfg.Workers.Run(s.applyCommitted)
+// batched is work for one worker at a time, which does all there is of it at once. The mutex of the Store guards it.
+type batched[T any] struct {
+	task  func() // of the worker
+	list  []T
+	spare []T  // the memory of a list that was done
+	busy  bool // a worker does some
+}
+
+// add adds to the work, and has a worker begin unless one does some.
+func (b *batched[T]) add(x T, w *sched.Workers) {
+	b.list = append(b.list, x)
+	if !b.busy {
+		b.busy = true
+		w.Run(b.task)
+	}
+}
+
+// take takes the work that there is.
+func (b *batched[T]) take() []T {
+	list := b.list
+	b.list, b.spare = b.spare, nil
+	return list
+}
+
+// done gives the memory of work back that was taken.
+func (b *batched[T]) done(list []T) {
+	clear(list)
+	if cap(list) <= spareMax {
+		b.spare = list[:0]
 	}
 }
 
 // applyCommitted has parts commit, as many at once as there are: each would wake a worker. What comes while it waits for the disk another worker begins with.
 func (s *Store) applyCommitted() {
 	s.mu.Lock()
-	list := s.committed
-	s.committed = nil
+	list := s.committed.take()
 	s.mu.Unlock()
 	for _, p := range list {
 		p.proxy.Apply()
@@ -427,8 +457,8 @@ func (s *Store) applyCommitted() {
 	for _, p := range list {
 		p.forget()
 	}
-	if s.applying = len(s.committed) > 0; s.applying {
-		s.cfg.Workers.Run(s.applyCommitted)
+	if s.committed.busy = len(s.committed.list) > 0; s.committed.busy {
+		s.cfg.Workers.Run(s.committed.task)
 	}
 	s.mu.Unlock()
 	for _, p := range list {
@@ -441,23 +471,26 @@ func (s *Store) applyCommitted() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	out := s.noEffects()
 	for _, p := range list {
-		s.carryOut(s.participant.Applied(p.name, s.noEffects()))
+		out = s.participant.Applied(p.name, out)
 	}
+	s.carryOut(out)
+	s.committed.done(list)
 }
 
 // forgetSettled deletes the rows of decisions that all have carried out, as many at once as there are.
 func (s *Store) forgetSettled() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.settled) > 0 {
-		list := s.settled
-		s.settled = nil
+	for len(s.settled.list) > 0 {
+		list := s.settled.take()
 		s.mu.Unlock()
 		s.cfg.Local.Forget(list)
 		s.mu.Lock()
+		s.settled.done(list)
 	}
-	s.forgetting = false
+	s.settled.busy = false
 }
 
 // Add adds other counts.

@@ -153,7 +153,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 	t.open--
 	x := t.in(c.to)
 	x.answered, x.wrote = true, x.wrote || r.Wrote || r.Holds
-	if s.tries[t.name] == nil {
+	if s.tries.Get(t.name) == nil {
 		return c.back
 	}
 	if r.Granted {

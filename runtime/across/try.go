@@ -266,7 +266,7 @@ func (s *Store) GoOut(a *order.Attempt, to event.StoreID) *Try {
 func (s *Store) TryOf(a *order.Attempt) *Try {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.attempts[a]
+	return tryOf(a)
 }
 
 // Wrote says how much of what an attempt has done in other stores is to be committed.

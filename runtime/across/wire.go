@@ -17,7 +17,7 @@ import (
 // is its length and then its elements. So there is one form of each message, and what is read is what was written: anything else is refused.
 //
 // Nothing here is kept in a store: stores that talk to each other have to be of one version, or the newer one has to write the older form.
-const wireVersion = 6
+const wireVersion = 7
 
 // set is a set of fields. Each struct has its own bits.
 type set uint32
@@ -70,7 +70,7 @@ func in(field set, has bool) set {
 func (m *Message) has() set {
 	return in(inMessageYes, m.Yes) | in(inMessageName, m.Name != commit.Name{}) | in(inMessageHome, m.Home != 0) | in(inMessageMethod, m.Method != "") |
 		in(inMessageNumber, m.Number != 0) | in(inMessagePlace, m.Place != 0) | in(inMessageChain, m.Chain != event.Chain{}) | in(inMessageParts, len(m.Parts) > 0) | in(inMessageWanted, len(m.Wanted) > 0) |
-		in(inMessageCall, m.Call != nil) | in(inMessageReply, m.Reply != nil) | in(inMessageCommit, m.Commit != commit.Message{}) |
+		in(inMessageCall, m.Call != nil) | in(inMessageReply, m.Reply != nil) | in(inMessageCommit, m.Commit != commit.Message{} || len(m.Also) > 0) |
 		in(inMessageClaim, claims(m.Claim) != nil) | in(inMessageQuestion, m.Question != nil) | in(inMessageTick, m.Tick != 0)
 }
 
@@ -121,7 +121,7 @@ func (m *Message) Append(b []byte) []byte {
 		m.Reply.put(&e)
 	}
 	if f&inMessageCommit != 0 {
-		putCommit(&e, m.Commit)
+		putCommit(&e, m.Commit, m.Also)
 	}
 	if f&inMessageClaim != 0 {
 		putWanted(&e, claims(m.Claim))
@@ -193,7 +193,7 @@ func (m *Message) get(d *codec.Decoder) {
 		m.Reply = getReply(d)
 	}
 	if f&inMessageCommit != 0 {
-		m.Commit = getCommit(d)
+		m.Commit, m.Also = getCommit(d)
 	}
 	if f&inMessageClaim != 0 {
 		m.Claim = claim(d, getWanted(d))
@@ -318,13 +318,19 @@ var commits = [...]set{
 	commit.Dropped:  0,
 }
 
-func putCommit(e *codec.Encoder, m commit.Message) {
+func putCommit(e *codec.Encoder, m commit.Message, also []commit.Name) {
 	// Invariant: a message has only fields of its kind.
-	if has := in(inCommitYes, m.Yes) | in(inCommitWrites, m.Writes); m.Kind == 0 || int(m.Kind) >= len(commits) || has&^commits[m.Kind] != 0 {
-		assert.Unreachable("across: message of the commit of kind %d with the fields %b", m.Kind, has)
+	if has := in(inCommitYes, m.Yes) | in(inCommitWrites, m.Writes); m.Kind == 0 || int(m.Kind) >= len(commits) || has&^commits[m.Kind] != 0 || len(also) > 0 && m.Kind != commit.Done {
+		assert.Unreachable("across: message of the commit of kind %d with the fields %b, and %d more names", m.Kind, has, len(also))
 	}
 	e.Uint(uint64(m.Kind))
 	putName(e, m.Name)
+	if m.Kind == commit.Done {
+		e.Uint(uint64(len(also)))
+		for _, n := range also {
+			putName(e, n)
+		}
+	}
 	switch commits[m.Kind] {
 	case inCommitYes:
 		e.Bool(m.Yes)
@@ -333,18 +339,21 @@ func putCommit(e *codec.Encoder, m commit.Message) {
 	}
 }
 
-func getCommit(d *codec.Decoder) (m commit.Message) {
+func getCommit(d *codec.Decoder) (m commit.Message, also []commit.Name) {
 	kind := d.Uint()
 	if kind == 0 || kind >= uint64(len(commits)) {
 		d.Fail("unknown kind of message of the commit %d", kind)
-		return m
+		return m, nil
 	}
 	m.Kind, m.Name = commit.Kind(kind), getName(d)
+	if m.Kind == commit.Done {
+		also = list(d, getName)
+	}
 	switch commits[m.Kind] {
 	case inCommitYes:
 		m.Yes = d.Bool()
 	case inCommitWrites:
 		m.Writes = d.Bool()
 	}
-	return m
+	return m, also
 }

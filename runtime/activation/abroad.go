@@ -37,8 +37,12 @@ func (r *Run) IndexBase() int {
 
 // ServePart makes a call of a thread of the event of another store, outside of all other calls; those of other threads may run beside it.
 func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
-	cx := &Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth, away: &away{thread: t}}
-	cx.log.Edges = cx
+	both := &struct { // one piece of memory
+		cx   Activation
+		away away
+	}{Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}, away{thread: t}}
+	cx := &both.cx
+	cx.log.Edges, cx.away = cx, &both.away
 	do := cx.body
 	if r.Root.spanned {
 		cx.Record(r.Root.spans.Beside())
@@ -368,7 +372,7 @@ func (cx *Activation) takeLines() (list []across.Line) {
 // Told implements across.Caller.
 func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
 	if len(grown) > 0 {
-		cx.Run.Grown(grown, cx.Run.sys.State.Handle)
+		cx.Run.Grown(grown, cx.Run.sys.State)
 	}
 	for _, l := range list {
 		o := Op{Kind: OpPrint, Name: l.Text, Issuer: cx.Run.sys.State.Handle(l.Issuer)}

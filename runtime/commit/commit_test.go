@@ -122,7 +122,7 @@ func (w *world) fault() {
 // drop has a store drop an attempt that has not been asked to vote.
 func (w *world) drop() {
 	n := w.stores[w.r.IntN(len(w.stores))]
-	if list := names(n.part.tasks); n.up && len(list) > 0 {
+	if list := n.part.tasks.Names(); n.up && len(list) > 0 {
 		w.do(n, n.part.Drop(list[w.r.IntN(len(list))], nil))
 	}
 }
@@ -142,8 +142,8 @@ func (w *world) run() {
 // check checks a world in which nothing happens any more.
 func (w *world) check() {
 	for _, n := range w.stores {
-		if tries, undone := n.home.Open(); tries > 0 || undone > 0 || n.part.InDoubt() > 0 || len(n.part.tasks) > 0 {
-			w.fail("store %d has %d tries, %d decisions, %d tasks", n.id, tries, undone, len(n.part.tasks))
+		if tries, undone := n.home.Open(); tries > 0 || undone > 0 || n.part.InDoubt() > 0 || n.part.tasks.Len() > 0 {
+			w.fail("store %d has %d tries, %d decisions, %d tasks", n.id, tries, undone, n.part.tasks.Len())
 		}
 		if len(n.disk.prepared)+len(n.disk.decisions) > 0 {
 			w.fail("the disk of store %d has %d prepared and %d decisions", n.id, len(n.disk.prepared), len(n.disk.decisions))

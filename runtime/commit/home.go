@@ -9,7 +9,7 @@ import (
 
 // Home decides the events of one store that touch other stores, in one start of the store. Its caller guards it.
 type Home struct {
-	tries map[Name]*Try
+	tries Table[Try]
 }
 
 // phase is how far an attempt has come at its home.
@@ -58,11 +58,8 @@ func (h *Home) Begin(name Name, t *Try) {
 }
 
 func (h *Home) add(name Name, t *Try) {
-	if h.tries == nil {
-		h.tries = make(map[Name]*Try)
-	}
-	n := len(h.tries)
-	if h.tries[name] = t; len(h.tries) == n {
+	n := h.tries.Len()
+	if h.tries.Put(name, t); h.tries.Len() == n {
 		assert.Unreachable("commit: %v begins twice", name)
 	}
 }
@@ -70,7 +67,7 @@ func (h *Home) add(name Name, t *Try) {
 // Touch notes that the attempt asks something of another store. It is called before that is sent. False says that the attempt is being
 // withdrawn, perhaps as that store is over with it ([LAST]), and asks for nothing more.
 func (h *Home) Touch(name Name, store event.StoreID, out []Effect) ([]Effect, bool) {
-	t := h.tries[name]
+	t := h.tries.Get(name)
 	if t == nil {
 		return out, false
 	}
@@ -111,7 +108,7 @@ func (h *Home) Over(name Name, from event.StoreID) bool {
 
 // voter returns a participant that has voted with an answer; nil: the attempt is being withdrawn.
 func (h *Home) voter(name Name, from event.StoreID) *part {
-	t := h.tries[name]
+	t := h.tries.Get(name)
 	if t == nil {
 		return nil
 	}
@@ -125,7 +122,7 @@ func (h *Home) voter(name Name, from event.StoreID) *part {
 // Taken is [EARLY]: the attempt has taken a lock somewhere, or has read something without one. What has voted before, and has no row that holds what it votes for, votes once
 // more. If it is over ([LAST]) the attempt is withdrawn.
 func (h *Home) Taken(name Name, out []Effect) []Effect {
-	t := h.tries[name]
+	t := h.tries.Get(name)
 	if t == nil {
 		return out
 	}
@@ -147,7 +144,7 @@ func (h *Home) Taken(name Name, out []Effect) []Effect {
 // something, here whether it has in this store. It has wherever a row is to hold what it has read ([HOLD]), and nowhere if it has
 // aborted by itself. If it is being withdrawn, End does nothing.
 func (h *Home) End(name Name, here bool, wrote func(event.StoreID) bool, out []Effect) []Effect {
-	t := h.tries[name]
+	t := h.tries.Get(name)
 	if t == nil {
 		return out
 	}
@@ -169,7 +166,7 @@ func (h *Home) End(name Name, here bool, wrote func(event.StoreID) bool, out []E
 
 // Voted takes a Vote.
 func (h *Home) Voted(from event.StoreID, m Message, out []Effect) []Effect {
-	t := h.tries[m.Name]
+	t := h.tries.Get(m.Name)
 	if t == nil {
 		if m.Yes { // it was withdrawn meanwhile
 			out = send(out, from, Message{Kind: Decision, Name: m.Name})
@@ -207,7 +204,7 @@ func (h *Home) judge(name Name, t *Try, out []Effect) []Effect {
 
 // Dropped takes a Dropped.
 func (h *Home) Dropped(from event.StoreID, m Message, out []Effect) []Effect {
-	t := h.tries[m.Name]
+	t := h.tries.Get(m.Name)
 	if t == nil { // it was withdrawn, and the participant may not have heard of that
 		return send(out, from, Message{Kind: Decision, Name: m.Name})
 	}
@@ -219,7 +216,7 @@ func (h *Home) Dropped(from event.StoreID, m Message, out []Effect) []Effect {
 
 // Decided is [DECIDE]: what Decide or Confirm asked for is durable.
 func (h *Home) Decided(name Name, out []Effect) []Effect {
-	t := h.tries[name]
+	t := h.tries.Get(name)
 	if t == nil || t.phase != deciding {
 		assert.Unreachable("commit: %v is decided, and not to be", name)
 	}
@@ -236,14 +233,14 @@ func (h *Home) Decided(name Name, out []Effect) []Effect {
 		}
 	}
 	if left == 0 {
-		delete(h.tries, name)
+		h.tries.Delete(name)
 	}
 	return out
 }
 
 // Done takes a Done.
 func (h *Home) Done(from event.StoreID, m Message, out []Effect) []Effect {
-	t := h.tries[m.Name]
+	t := h.tries.Get(m.Name)
 	if t == nil {
 		return out // it was told twice
 	}
@@ -254,14 +251,14 @@ func (h *Home) Done(from event.StoreID, m Message, out []Effect) []Effect {
 	if p.done = true; slices.ContainsFunc(t.parts, func(p part) bool { return !p.done }) {
 		return out
 	}
-	delete(h.tries, m.Name)
+	h.tries.Delete(m.Name)
 	return append(out, Effect{Act: Forget, Name: m.Name})
 }
 
 // Asked takes an Ask. It is [PRESUME]: of what this home does not know a participant is told that it has not committed. While it is not decided
 // the participant is told nothing: it will be.
 func (h *Home) Asked(from event.StoreID, m Message, out []Effect) []Effect {
-	switch t := h.tries[m.Name]; {
+	switch t := h.tries.Get(m.Name); {
 	case t == nil:
 		return send(out, from, Message{Kind: Decision, Name: m.Name})
 	case t.phase == decided:
@@ -273,7 +270,7 @@ func (h *Home) Asked(from event.StoreID, m Message, out []Effect) []Effect {
 // Withdraw is [WITHDRAW], for a reason that this package does not know; an attempt that has touched no other store is not known here. The caller
 // withdraws it in its own store. It reports false if the attempt cannot be withdrawn any more: its decision is appended.
 func (h *Home) Withdraw(name Name, out []Effect) ([]Effect, bool) {
-	t := h.tries[name]
+	t := h.tries.Get(name)
 	switch {
 	case t == nil:
 		return out, true
@@ -286,7 +283,7 @@ func (h *Home) Withdraw(name Name, out []Effect) ([]Effect, bool) {
 
 // withdraw tells all participants that the attempt has not committed. The last effect is a Withdraw.
 func (h *Home) withdraw(name Name, t *Try, out []Effect) []Effect {
-	delete(h.tries, name)
+	h.tries.Delete(name)
 	for i := range t.parts {
 		out = send(out, t.parts[i].store, Message{Kind: Decision, Name: name})
 	}
@@ -295,8 +292,8 @@ func (h *Home) withdraw(name Name, t *Try, out []Effect) []Effect {
 
 // Lost says that the session with a store has ended. Attempts that have not got its vote, or may ask for more, are withdrawn: what it has granted them may be gone.
 func (h *Home) Lost(store event.StoreID, out []Effect) []Effect {
-	for _, name := range names(h.tries) {
-		t := h.tries[name]
+	for _, name := range h.tries.Names() {
+		t := h.tries.Get(name)
 		if p := t.part(store); p != nil && t.phase < deciding && (!p.voted || t.phase == running) {
 			out = h.withdraw(name, t, out)
 		}
@@ -306,8 +303,8 @@ func (h *Home) Lost(store event.StoreID, out []Effect) []Effect {
 
 // Up says that a session with a store has begun: it is told again what was decided.
 func (h *Home) Up(store event.StoreID, out []Effect) []Effect {
-	for _, name := range names(h.tries) {
-		t := h.tries[name]
+	for _, name := range h.tries.Names() {
+		t := h.tries.Get(name)
 		if p := t.part(store); p != nil && t.phase == decided && !p.done {
 			out = send(out, store, Message{Kind: Decision, Name: name, Yes: true})
 		}
@@ -327,7 +324,7 @@ func (h *Home) Restore(name Name, stores []event.StoreID) {
 
 // Unvoted returns the stores that have been asked to vote on an attempt, and have not answered.
 func (h *Home) Unvoted(name Name) (list []event.StoreID) {
-	t := h.tries[name]
+	t := h.tries.Get(name)
 	if t == nil || t.phase != voting {
 		return nil
 	}
@@ -341,10 +338,10 @@ func (h *Home) Unvoted(name Name) (list []event.StoreID) {
 
 // Open returns how many attempts touch other stores, and of how many of them the decision has not been carried out everywhere.
 func (h *Home) Open() (tries, undone int) {
-	for _, t := range h.tries {
+	for _, t := range h.tries.All {
 		if t.phase == decided {
 			undone++
 		}
 	}
-	return len(h.tries), undone
+	return h.tries.Len(), undone
 }

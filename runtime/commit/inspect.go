@@ -10,31 +10,27 @@ import (
 
 // CopyFrom makes h equal to o.
 func (h *Home) CopyFrom(o *Home) {
-	if clear(h.tries); h.tries == nil {
-		h.tries = make(map[Name]*Try)
-	}
-	for name, t := range o.tries {
+	h.tries.clear()
+	for name, t := range o.tries.All {
 		next := *t
 		next.parts = append([]part(nil), t.parts...)
-		h.tries[name] = &next
+		h.tries.Put(name, &next)
 	}
 }
 
 // CopyFrom makes p equal to o.
 func (p *Participant) CopyFrom(o *Participant) {
-	if clear(p.tasks); p.tasks == nil {
-		p.tasks = make(map[Name]*Task)
-	}
-	for name, t := range o.tasks {
+	p.tasks.clear()
+	for name, t := range o.tasks.All {
 		next := *t
-		p.tasks[name] = &next
+		p.tasks.Put(name, &next)
 	}
 }
 
 // Append appends all that the next steps of h depend on.
 func (h *Home) Append(b []byte) []byte {
-	for _, name := range names(h.tries) {
-		t := h.tries[name]
+	for _, name := range h.tries.Names() {
+		t := h.tries.Get(name)
 		b = append(name.append(b), byte(t.phase), flags(t.writes), byte(len(t.parts)))
 		for _, p := range t.parts {
 			b = append(binary.AppendUvarint(b, uint64(p.store)), flags(p.writes, p.voted, p.early, p.row, p.over, p.done))
@@ -45,8 +41,8 @@ func (h *Home) Append(b []byte) []byte {
 
 // Append appends all that the next steps of p depend on.
 func (p *Participant) Append(b []byte) []byte {
-	for _, name := range names(p.tasks) {
-		t := p.tasks[name]
+	for _, name := range p.tasks.Names() {
+		t := p.tasks.Get(name)
 		b = append(binary.AppendUvarint(name.append(b), uint64(t.home)), byte(t.stage), flags(t.row, t.early))
 	}
 	return b
@@ -68,7 +64,7 @@ func flags(list ...bool) (b byte) {
 
 // Knows reports whether something of an event is left.
 func (p *Participant) Knows(id event.EventID) bool {
-	for name := range p.tasks {
+	for name := range p.tasks.All {
 		if name.Event == id {
 			return true
 		}
@@ -77,4 +73,4 @@ func (p *Participant) Knows(id event.EventID) bool {
 }
 
 // Len returns how many attempts have a part here.
-func (p *Participant) Len() int { return len(p.tasks) }
+func (p *Participant) Len() int { return p.tasks.Len() }

@@ -3,8 +3,6 @@ package commit
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -23,9 +21,6 @@ func (n Name) String() string { return fmt.Sprintf("%v.%d", n.Event, n.Number) }
 func (n Name) Compare(o Name) int {
 	return cmp.Or(cmp.Compare(n.Event.Origin, o.Event.Origin), cmp.Compare(n.Event.Seq, o.Event.Seq), cmp.Compare(n.Number, o.Number))
 }
-
-// names returns the names of a map, in order.
-func names[T any](of map[Name]T) []Name { return slices.SortedFunc(maps.Keys(of), Name.Compare) }
 
 // Kind says what one store tells another.
 type Kind uint8

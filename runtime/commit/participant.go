@@ -7,7 +7,7 @@ import (
 
 // Participant has the part that one store takes in the events of other stores, in one start of it. Its caller guards it.
 type Participant struct {
-	tasks map[Name]*Task
+	tasks Table[Task]
 }
 
 // stage is how far an attempt has come at a participant.
@@ -37,11 +37,8 @@ func (p *Participant) Begin(name Name, home event.StoreID, t *Task) {
 }
 
 func (p *Participant) add(name Name, t *Task) {
-	if p.tasks == nil {
-		p.tasks = make(map[Name]*Task)
-	}
-	n := len(p.tasks)
-	if p.tasks[name] = t; len(p.tasks) == n {
+	n := p.tasks.Len()
+	if p.tasks.Put(name, t); p.tasks.Len() == n {
 		assert.Unreachable("commit: %v begins twice", name)
 	}
 }
@@ -49,13 +46,13 @@ func (p *Participant) add(name Name, t *Task) {
 // Has reports whether the attempt has a part here, and whether it may still ask for something. What it asks
 // then is dropped.
 func (p *Participant) Has(name Name) (has, works bool) {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	return t != nil, t != nil && t.stage == working
 }
 
 // Drop is [WITHDRAW], for a reason that this package does not know; the home is told. It does nothing if the attempt has been asked to vote.
 func (p *Participant) Drop(name Name, out []Effect) []Effect {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	if t == nil || t.stage != working {
 		return out
 	}
@@ -66,7 +63,7 @@ func (p *Participant) Drop(name Name, out []Effect) []Effect {
 // Answered is [EARLY]: what the attempt has asked for is answered, with a vote. What it has written here is a durable row, if row says that there is
 // one; all that it has seen is durable.
 func (p *Participant) Answered(name Name, row bool) {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	if t == nil || t.stage != working {
 		assert.Unreachable("commit: %v votes early, and is not at work", name)
 	}
@@ -75,19 +72,19 @@ func (p *Participant) Answered(name Name, row bool) {
 
 // Over is [LAST]: what the attempt has asked for is answered, with a vote, and the attempt needs no lock any more. It has written nothing here, and all that it has seen is durable.
 func (p *Participant) Over(name Name, out []Effect) []Effect {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	// Invariant: what has a row waits for the decision.
 	if t == nil || t.stage != working || t.row {
 		assert.Unreachable("commit: %v is over with an answer, and is not at work, or has a row", name)
 	}
-	delete(p.tasks, name)
+	p.tasks.Delete(name)
 	return append(out, Effect{Act: Release, Name: name})
 }
 
 // Reopen is [EARLY]: the attempt asks for more, so its vote does not count any more. If it has a row that stays until it votes again, or is dropped.
 // Reopen reports false if it has not voted early.
 func (p *Participant) Reopen(name Name) bool {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	if t == nil || t.stage != prepared || !t.early {
 		return false
 	}
@@ -97,9 +94,9 @@ func (p *Participant) Reopen(name Name) bool {
 
 // Prepare is [VOTE]. A yes follows when what it has appended is durable (Prepared).
 func (p *Participant) Prepare(from event.StoreID, m Message, out []Effect) []Effect {
-	t := p.tasks[m.Name]
+	t := p.tasks.Get(m.Name)
 	if t == nil || t.stage == dead {
-		delete(p.tasks, m.Name)
+		p.tasks.Delete(m.Name)
 		return send(out, from, Message{Kind: Vote, Name: m.Name})
 	}
 	// Invariant: a home asks once.
@@ -121,7 +118,7 @@ func (p *Participant) Prepare(from event.StoreID, m Message, out []Effect) []Eff
 
 // Prepared says that what Prepare has asked for is durable. One that has only read is over with its vote.
 func (p *Participant) Prepared(name Name, out []Effect) []Effect {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	if t == nil {
 		return out // it was dropped meanwhile
 	}
@@ -130,7 +127,7 @@ func (p *Participant) Prepared(name Name, out []Effect) []Effect {
 	}
 	out = send(out, t.home, Message{Kind: Vote, Name: name, Yes: true})
 	if t.stage = prepared; !t.row && !t.early {
-		delete(p.tasks, name)
+		p.tasks.Delete(name)
 		out = append(out, Effect{Act: Release, Name: name})
 	}
 	return out
@@ -138,7 +135,7 @@ func (p *Participant) Prepared(name Name, out []Effect) []Effect {
 
 // Refuse says that what Prepare has asked for cannot be appended: the participant votes no.
 func (p *Participant) Refuse(name Name, out []Effect) []Effect {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	if t == nil {
 		return out // it was dropped meanwhile
 	}
@@ -149,7 +146,7 @@ func (p *Participant) Refuse(name Name, out []Effect) []Effect {
 
 // Decided is [RESOLVE].
 func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Effect {
-	t := p.tasks[m.Name]
+	t := p.tasks.Get(m.Name)
 	switch {
 	case t == nil && m.Yes: // it was carried out, durably, or it would be here
 		return send(out, from, Message{Kind: Done, Name: m.Name})
@@ -169,7 +166,7 @@ func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Eff
 		assert.Unreachable("commit: %v commits, and has not voted", m.Name)
 	}
 	if !t.row { // [EARLY]
-		delete(p.tasks, m.Name)
+		p.tasks.Delete(m.Name)
 		return append(out, Effect{Act: Release, Name: m.Name})
 	}
 	t.stage = applying
@@ -178,16 +175,16 @@ func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Eff
 
 // Applied says that what Apply has asked for is durable.
 func (p *Participant) Applied(name Name, out []Effect) []Effect {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	if t == nil || t.stage != applying {
 		assert.Unreachable("commit: %v is applied, and was not to be", name)
 	}
-	delete(p.tasks, name)
+	p.tasks.Delete(name)
 	return send(out, t.home, Message{Kind: Done, Name: name})
 }
 
 func (p *Participant) drop(name Name, t *Task, out []Effect) []Effect {
-	delete(p.tasks, name)
+	p.tasks.Delete(name)
 	if t.stage == dead {
 		return out
 	}
@@ -197,8 +194,8 @@ func (p *Participant) drop(name Name, t *Task, out []Effect) []Effect {
 // Lost says that the session with a store has ended. Its attempts that have no row are dropped: it withdraws them, too. Those whose row is on
 // its way to the disk are asked about when that is there.
 func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
-	for _, name := range names(p.tasks) {
-		if t := p.tasks[name]; t.home == home && (t.stage == working || t.stage == dead || !t.row) {
+	for _, name := range p.tasks.Names() {
+		if t := p.tasks.Get(name); t.home == home && (t.stage == working || t.stage == dead || !t.row) {
 			out = p.drop(name, t, out)
 		}
 	}
@@ -208,8 +205,8 @@ func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
 // Up says that a session with a store has begun: it is asked about all that has not been carried out, and told again what was dropped, as both may have
 // begun before there was a session.
 func (p *Participant) Up(home event.StoreID, out []Effect) []Effect {
-	for _, name := range names(p.tasks) {
-		switch t := p.tasks[name]; {
+	for _, name := range p.tasks.Names() {
+		switch t := p.tasks.Get(name); {
 		case t.home != home || t.stage == applying:
 		case t.stage == dead:
 			out = send(out, home, Message{Kind: Dropped, Name: name})
@@ -227,13 +224,13 @@ func (p *Participant) Restore(name Name, home event.StoreID) {
 
 // IsInDoubt reports whether the attempt has voted here, and only its home knows what becomes of it.
 func (p *Participant) IsInDoubt(name Name) bool {
-	t := p.tasks[name]
+	t := p.tasks.Get(name)
 	return t != nil && t.stage == prepared
 }
 
 // InDoubt returns how many attempts have a row here, and have not been carried out durably.
 func (p *Participant) InDoubt() (n int) {
-	for _, t := range p.tasks {
+	for _, t := range p.tasks.All {
 		if t.row {
 			n++
 		}

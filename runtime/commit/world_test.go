@@ -2,6 +2,7 @@ package commit
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -200,12 +201,12 @@ func (w *world) open(n *node) {
 		n.values[a] = slices.Clone(v)
 	}
 	if w.broken != "decisions are forgotten" {
-		for _, name := range names(n.disk.decisions) {
+		for _, name := range slices.SortedFunc(maps.Keys(n.disk.decisions), Name.Compare) {
 			n.home.Restore(name, n.disk.decisions[name])
 			w.saw["decisions restored"]++
 		}
 	}
-	for _, name := range names(n.disk.prepared) {
+	for _, name := range slices.SortedFunc(maps.Keys(n.disk.prepared), Name.Compare) {
 		r := n.disk.prepared[name]
 		n.part.Restore(name, r.home)
 		w.saw["in doubt at a start"]++
@@ -471,7 +472,7 @@ func (w *world) taken(n *node, name Name, found bool) bool {
 // voteEarly has a participant vote with its answer.
 func (w *world) voteEarly(n *node, s *script, v *calls, p packet) {
 	name := p.message.Name
-	t := n.part.tasks[name]
+	t := n.part.tasks.Get(name)
 	r, at := w.rowOf(n, s, name), 0
 	hasRow := len(r.actors) > 0 || w.r.IntN(2) == 0 || t != nil && t.row // the home may expect that it tells something; a row that there is stays one
 	over := v.last && !hasRow
@@ -705,10 +706,10 @@ func (w *world) deliver(p packet) {
 			w.saw[fmt.Sprint("votes ", m.Yes)]++
 			w.do(n, n.home.Voted(p.from, m, nil))
 		case Decision:
-			if t := n.part.tasks[m.Name]; t != nil && t.early && m.Yes {
+			if t := n.part.tasks.Get(m.Name); t != nil && t.early && m.Yes {
 				w.saw["early votes count"]++
 			}
-			if !m.Yes && n.part.tasks[m.Name] != nil && n.part.tasks[m.Name].row {
+			if !m.Yes && n.part.tasks.Get(m.Name) != nil && n.part.tasks.Get(m.Name).row {
 				w.saw["prepared in vain"]++
 			}
 			w.do(n, n.part.Decided(p.from, m, nil))

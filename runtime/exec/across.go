@@ -389,7 +389,8 @@ func (s *System) named(c *order.Shape, name string) *order.Handle {
 
 // Forget implements across.Local.
 func (l local) Forget(names []commit.Name) {
-	w := row.Writer{Store: l.s.durable.Store}
+	w := &l.s.forgets
+	w.Store = l.s.durable.Store
 	for _, n := range names {
 		w.Key = row.AppendDecisionKey(w.Key[:0], l.s.doubts, n.Event, n.Number)
 		w.Delete()

@@ -19,6 +19,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/state"
@@ -153,6 +154,7 @@ type System struct {
 	dying         state.Dying
 	clientMethods map[string]*ClientMethod // of a system among several
 	doubts        event.PartitionID        // has the rows of what is in doubt
+	forgets       row.Writer               // of local.Forget
 
 	calls  outbox.Tries[*goCall]
 	ids    order.Serials

@@ -54,6 +54,18 @@ type across struct {
 	asked  uint32     // the attempt that was ordered last; of the event's own goroutine
 	broken bool       // another store has lost its part: guarded by the mutex of the attempt, as is claim
 	claim  member     // that the part did not cover, if that is why
+	above  any        // see SetAbove
+}
+
+// SetAbove notes what Above knows of the attempt, which is ordered or goes out; nil: nothing. Above has it guarded, here and in OfAbove.
+func (a *Attempt) SetAbove(x any) { a.across.above = x }
+
+// OfAbove returns that.
+func (a *Attempt) OfAbove() any {
+	if a.across == nil {
+		return nil
+	}
+	return a.across.above
 }
 
 // Token names the attempt in this process, until it is over. Attempts of a pooled object have different ones.
@@ -282,17 +294,25 @@ func findAway(list []member, h *Handle) *member {
 	return nil
 }
 
+// Finder finds the actors of a store by their ids.
+type Finder interface {
+	Handle(event.ActorID) *Handle
+}
+
+// Refused is told, under the mutex of a part, that a queue has refused it.
+type Refused interface{ Refused() }
+
 // StartPart makes the attempt the part that an attempt of an event of another store, home, has in this one. It has no target; Effects are those of the event's
-// method. Its code runs in several goroutines. turn is its place, or its number if it is unordered. refused is called, under the mutex of the attempt, when a queue has refused it.
-func (a *Attempt) StartPart(home event.StoreID, turn uint64, wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
+// method. Its code runs in several goroutines. turn is its place, or its number if it is unordered. told is told if a queue refuses it.
+func (a *Attempt) StartPart(home event.StoreID, turn uint64, wanted []Wanted, of Finder, told Refused) {
 	a.Start()
-	a.Number, a.parallel, a.refused, a.turn, a.of, a.isPart = 1, true, refused, turn, home, true
+	a.Number, a.parallel, a.refused, a.turn, a.of, a.isPart = 1, true, told, turn, home, true
 	a.moves = a.Host.Graph.Moves()
 	for _, w := range wanted {
 		if w.Actor.IsWholePartition() {
 			continue
 		}
-		h := handle(w.Actor)
+		h := of.Handle(w.Actor)
 		a.members.add(h, w.Mode, w.Tree && h.Shape != nil && h.Shape.Owning())
 	}
 	for i := range a.members.members {

@@ -223,6 +223,14 @@ func (h *storeHost) part(key partKey) *storePart {
 	return p
 }
 
+// Handle implements Finder.
+func (h *storeHost) Handle(id event.ActorID) *Handle { return h.actors[id.Serial%1000-1] }
+
+// refused is a Refused.
+type refused func()
+
+func (f refused) Refused() { f() }
+
 // begin begins the part of an attempt, in its turn; number 0: it has none.
 func (h *storeHost) begin(a *Attempt, token uint32, number, place uint64, wanted []Wanted, taken func()) {
 	h.mu.Lock()
@@ -244,7 +252,7 @@ func (h *storeHost) begin(a *Attempt, token uint32, number, place uint64, wanted
 		}
 		p.Open(&h.host)
 		p.Host, p.ID, p.Effects, p.Work = &h.host, a.ID, a.Effects, a.Work
-		p.StartPart(0, place, wanted, func(id event.ActorID) *Handle { return h.actors[id.Serial%1000-1] }, func() { h.of.post(func() { a.Break(token, nil, NoAccess) }) })
+		p.StartPart(0, place, wanted, h, refused(func() { h.of.post(func() { a.Break(token, nil, NoAccess) }) }))
 		p.TakePart()
 		close(p.taken)
 		h.of.post(taken)

@@ -66,7 +66,7 @@ type Attempt struct {
 	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
 	changes
-	refused func()        // of a part: see StartPart
+	refused Refused       // of a part: see StartPart
 	of      event.StoreID // of a part: the store of its event
 	isPart  bool
 	across  *across // of an attempt over several stores; kept by the pooled object
@@ -81,7 +81,7 @@ type Attempt struct {
 	known    int             // so many of members.away come from the target and the arguments
 	grown    []member        // what it has taken in this store beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
 	told     []Wanted        // what its parts have taken so, which toldOf finds; guarded by mu
-	toldOf   func(event.ActorID) *Handle
+	toldOf   Finder
 	granted  int     // how many locks queues have given it; of a part those that came after its entry, and that it has not told yet
 	here     uint64  // how many locks it has got in this store; of a part those that came after its entry
 	turn     uint64  // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
@@ -274,7 +274,7 @@ func (a *Attempt) withdraw(w Withdrawal, changed bool) {
 			more = a.claim(m) || more
 		}
 		for _, w := range a.told {
-			more = a.claim(member{h: a.toldOf(w.Actor), mode: w.Mode, tree: w.Tree}) || more
+			more = a.claim(member{h: a.toldOf.Handle(w.Actor), mode: w.Mode, tree: w.Tree}) || more
 		}
 	}
 	if a.coarse {

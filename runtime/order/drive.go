@@ -111,7 +111,7 @@ func (a *Attempt) refuse(f *effect) {
 	if a.refusal.Kind == 0 {
 		a.refusal = *f
 		if a.refused != nil {
-			a.refused()
+			a.refused.Refused()
 		}
 	}
 	a.news.Broadcast()

@@ -247,9 +247,9 @@ func (a *Attempt) Locked() int {
 	return len(a.grown) + len(a.told) + a.granted
 }
 
-// Grown notes what parts of the attempt have taken: if the attempt is withdrawn, the next one enters with that. handle finds these actors then.
-func (a *Attempt) Grown(list []Wanted, handle func(event.ActorID) *Handle) {
+// Grown notes what parts of the attempt have taken: if the attempt is withdrawn, the next one enters with that. of finds these actors then.
+func (a *Attempt) Grown(list []Wanted, of Finder) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.told, a.toldOf = append(a.told, list...), handle
+	a.told, a.toldOf = append(a.told, list...), of
 }
