@@ -48,6 +48,11 @@ func TestDonesShareAMessage(t *testing.T) {
 	}
 	s.settled.busy = true // so that no worker takes them
 	s.Receive(1, 1, &Message{Kind: Commit, Commit: commit.Message{Kind: commit.Done, Name: commit.Name{Number: 1}}, Also: []commit.Name{{Number: 2}, {Number: 3}}})
+	s.Up(7, 1) // there is no such store
+	s.Receive(7, 1, &Message{Kind: Commit, Commit: commit.Message{Kind: commit.Ask, Name: commit.Name{Number: 9}}})
+	if len(n) != 5 {
+		t.Errorf("told %q", n[5:])
+	}
 	if _, _, undone := s.Open(); undone > 0 || len(s.settled.list) != 3 {
 		t.Errorf("%d decisions are left, %v are to be forgotten", undone, s.settled.list)
 	}

@@ -21,7 +21,7 @@ var ErrEnded = fmt.Errorf("the store has left the cluster: %w", event.ErrClosed)
 func (s *Store) Up(store event.StoreID, session uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended || store >= s.cfg.Stores { // what another node says of a store that there is not is nothing
 		return
 	}
 	s.sessions[store] = session
@@ -52,7 +52,7 @@ func (s *Store) Lost(store event.StoreID) {
 }
 
 func (s *Store) lost(store event.StoreID) {
-	if s.sessions[store] == 0 {
+	if s.session(store) == 0 {
 		return
 	}
 	s.sessions[store] = 0
@@ -127,14 +127,22 @@ func (s *Store) End() {
 	s.cfg.Local.Lost()
 }
 
-// isCurrent reports whether a message of a session is to be taken. Caller holds mu, as for what follows.
+// session returns the number of the session with a store, 0 if there is none. Caller holds mu, as for what follows.
+func (s *Store) session(with event.StoreID) uint64 {
+	if with >= s.cfg.Stores {
+		return 0
+	}
+	return s.sessions[with]
+}
+
+// isCurrent reports whether a message of a session is to be taken.
 func (s *Store) isCurrent(from event.StoreID, session uint64) bool {
-	return !s.ended && (from == s.cfg.Store || session != 0 && s.sessions[from] == session)
+	return !s.ended && (from == s.cfg.Store || session != 0 && s.session(from) == session)
 }
 
 // reaches reports whether there is a session with a store.
 func (s *Store) reaches(store event.StoreID) bool {
-	return store == s.cfg.Store || s.sessions[store] != 0
+	return store == s.cfg.Store || s.session(store) != 0
 }
 
 // reached lists all stores with which there is a session, and this one.
@@ -158,7 +166,7 @@ func (s *Store) send(to event.StoreID, m Message) {
 		if to != s.cfg.Store {
 			s.counts.Messages++
 		}
-		s.mu.put(to, s.sessions[to], &m)
+		s.mu.put(to, s.session(to), &m)
 	}
 }
 

@@ -234,7 +234,7 @@ var ofAcross = []plant{
 		"//",
 		faults),
 	bug("a store takes messages of a session that has ended", "runtime/across/session.go",
-		"session != 0 && s.sessions[from] == session",
+		"session != 0 && s.session(from) == session",
 		"session != 0",
 		faults),
 	bug("a store goes on with the numbers of a store 0 that has started anew", "runtime/across/session.go",
