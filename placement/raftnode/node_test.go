@@ -285,6 +285,38 @@ func TestCurrentStates(t *testing.T) {
 	}
 }
 
+// A state is current also where the node that is asked has what is committed, and has not applied it.
+func TestCurrentStatesAwaitWhatIsCommitted(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	for i := range 12 {
+		leader := c.leader()
+		at := c.up()[i%3]
+		if at == leader {
+			continue
+		}
+		text := fmt.Sprint("class ", i)
+		at.machine.mu.Lock()
+		taken := at.raft.Snapshot() // what applies commands there waits for the machine, and then goes on with them
+		n := c.register(leader, text)
+		type answer struct {
+			state *placement.State
+			err   error
+		}
+		current := make(chan answer)
+		go func() {
+			s, err := at.Current(t.Context())
+			current <- answer{s, err}
+		}()
+		<-time.After(10 * time.Millisecond) // for the answer of the leader
+		at.machine.mu.Unlock()
+		_ = taken.Error() // there may be nothing to take
+		if a := <-current; a.err != nil || a.state.Number(placement.Class, text) != n {
+			t.Fatalf("node %d does not know what node %d was answered (%v)", at.id.Node, leader.id.Node, a.err)
+		}
+	}
+}
+
 // A log that is long is replaced by snapshots, from which nodes that were down, and new ones, go on.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -157,6 +158,49 @@ func wholeGroups(t errorer, list []Entry) []string {
 }
 
 var all = [2][]byte{{1}, {255}}
+
+// Changes lie over rows as all of them say, however the ranges meet that were deleted.
+func TestAnOverlayIsItsChanges(t *testing.T) {
+	const keys = 12
+	key := func(n int) []byte { return fmt.Appendf(nil, "k%02d", n) }
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		o := newOverlay()
+		var want [keys]string // of each key what was said last
+		for range 10 {
+			var b batch
+			switch k := r.IntN(keys); r.IntN(4) {
+			case 0:
+				v := fmt.Sprint(r.IntN(100))
+				b.Set(key(k), []byte(v))
+				want[k] = v
+			case 1:
+				b.Delete(key(k))
+				want[k] = "deleted"
+			default:
+				end := r.IntN(keys + 1)
+				b.DeleteRange(key(k), key(end))
+				for ; k < end; k++ {
+					want[k] = "deleted"
+				}
+			}
+			if err := o.add(b.changes); err != nil {
+				t.Fatal(err)
+			}
+			for k := range keys {
+				got := ""
+				if v, found, known := o.get(key(k)); found {
+					got = string(v)
+				} else if known {
+					got = "deleted"
+				}
+				if got != want[k] {
+					t.Fatalf("seed %d: %s is %q, wanted %q of %q", seed, key(k), got, want[k], want)
+				}
+			}
+		}
+	}
+}
 
 // An engine shows each batch from Apply on, whole, wherever the group is that it is in; a snapshot stays as it was; and the states of
 // a leader and of a follower that lags become equal, also if a leader is deposed in the middle of a group and another one goes on.
