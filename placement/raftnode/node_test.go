@@ -296,21 +296,23 @@ func TestCurrentStatesAwaitWhatIsCommitted(t *testing.T) {
 			continue
 		}
 		text := fmt.Sprint("class ", i)
-		at.machine.mu.Lock()
-		taken := at.raft.Snapshot() // what applies commands there waits for the machine, and then goes on with them
-		n := c.register(leader, text)
 		type answer struct {
 			state *placement.State
 			err   error
 		}
-		current := make(chan answer)
-		go func() {
-			s, err := at.Current(t.Context())
-			current <- answer{s, err}
+		current := make(chan answer, 1)
+		n := func() uint32 {
+			at.machine.mu.Lock()
+			defer at.machine.mu.Unlock()
+			at.raft.Snapshot() // what applies commands there waits for the machine, and then goes on with them
+			n := c.register(leader, text)
+			go func() {
+				s, err := at.Current(t.Context())
+				current <- answer{s, err}
+			}()
+			<-time.After(10 * time.Millisecond) // for the answer of the leader
+			return n
 		}()
-		<-time.After(10 * time.Millisecond) // for the answer of the leader
-		at.machine.mu.Unlock()
-		_ = taken.Error() // there may be nothing to take
 		if a := <-current; a.err != nil || a.state.Number(placement.Class, text) != n {
 			t.Fatalf("node %d does not know what node %d was answered (%v)", at.id.Node, leader.id.Node, a.err)
 		}

@@ -28,7 +28,7 @@ func (g *guard) put(to event.StoreID, session uint64, m *Message) {
 	g.out = append(g.out, outgoing{to, session, *m})
 }
 
-// spareMax is for how many messages a guard keeps room that it has needed once, and batched for how many pieces of work.
+// spareMax is for how many elements a list keeps room that it has needed once: of messages, effects or pieces of work.
 const spareMax = 256
 
 // Unlock unlocks the mutex, and has sent what was put out before, or another goroutine does.

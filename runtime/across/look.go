@@ -28,7 +28,7 @@ type Seen struct {
 func (s *Store) Look() (list []Seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range s.names() {
+	for _, name := range s.tries.Names() {
 		t := s.tries.Get(name)
 		if at, ok := t.attempt.Look(t.token); ok {
 			x := Seen{Event: name.Event, Work: t.attempt.Work.String(), Target: t.attempt.Target, Home: s.cfg.Store, At: at}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
@@ -34,7 +33,7 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 			s.send(store, q.message)
 		}
 	}
-	for _, name := range s.names() {
+	for _, name := range s.tries.Names() {
 		s.sendOrder(s.tries.Get(name))
 	}
 	list := s.deferred
@@ -77,7 +76,7 @@ func (s *Store) lost(store event.StoreID) {
 
 // missed withdraws attempts of which a part may have been lost on its way from store 0. Caller holds mu.
 func (s *Store) missed(which func(*Try) bool) {
-	for _, name := range s.names() {
+	for _, name := range s.tries.Names() {
 		if t := s.tries.Get(name); t.sent && which(t) {
 			t.attempt.Break(t.token, nil, 0)
 		}
@@ -109,7 +108,7 @@ func (s *Store) End() {
 	for store := range s.cfg.Stores {
 		s.lost(store)
 	}
-	for _, name := range s.names() {
+	for _, name := range s.tries.Names() {
 		t := s.tries.Get(name)
 		t.attempt.Break(t.token, nil, 0)
 	}
@@ -153,11 +152,6 @@ func (s *Store) reached() (list []event.StoreID) {
 		}
 	}
 	return list
-}
-
-// names lists the attempts of this store, in order.
-func (s *Store) names() []commit.Name {
-	return s.tries.Names()
 }
 
 // send sends a message, unless there is no session: then it is lost with the one that there was.

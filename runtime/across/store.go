@@ -400,8 +400,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			assert.Unreachable("across: %v", f.Act)
 		}
 	}
-	if list != nil {
-		clear(list)
+	if clear(list); list != nil && cap(list) <= spareMax {
 		s.effects = list[:0]
 	}
 }

@@ -1,6 +1,10 @@
 package commit
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
 
 // Table is a map of attempts. An event over several stores looks them up at each step, so it hashes nothing but their numbers, which a home counts up. The
 // zero value is empty.
@@ -31,6 +35,9 @@ func (t *Table[T]) Get(name Name) *T {
 
 // Put adds an attempt, or takes the place of what there was of it. The value is not nil.
 func (t *Table[T]) Put(name Name, value *T) {
+	if value == nil { // it would be an empty slot
+		assert.Unreachable("commit: %v is put without a value", name)
+	}
 	if 2*t.count >= len(t.slots) {
 		t.resize(max(slotsMin, 2*len(t.slots)))
 	}
