@@ -83,7 +83,7 @@ var timeoutUnits = map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S':
 // moments, after other nodes have not answered, is answered at once.
 const (
 	earlyMin = 50 * time.Millisecond
-	earlyMax = 100 * time.Millisecond
+	earlyMax = 250 * time.Millisecond
 )
 
 // early returns how long a call may wait for a system that has so much time.
