@@ -18,32 +18,32 @@ const lazySync = 5 * time.Millisecond
 // gatherMax is the longest time that a group commit waits for more batches to join it.
 const gatherMax = 200 * time.Microsecond
 
+// gatherMin is the shortest: to look at the clock would take as long as a sync in memory.
+const gatherMin = time.Microsecond
+
 // stallReport is how long a sync may take before it is logged.
 const stallReport = time.Second
 
 // groupCommit is one sync of the engine, for all batches applied before it. A waiter for a position waits for the end
-// of the first group that covers the position, and so is woken once.
+// of the first group that covers the position, and so is woken once. The mutex of the groupCommits guards it: the same memory is the
+// group after the next.
 type groupCommit struct {
 	target uint64        // positions up to this one are durable when it is over
 	done   chan struct{} // closed then; nil: no goroutine waits for it, but perhaps the one that runs it
 	asked  bool          // an await waits for it
-	over   bool
 }
 
-// waited returns the channel to wait for. Caller holds the mutex of the groupCommits.
+// waited returns the channel to wait for.
 func (g *groupCommit) waited() <-chan struct{} {
 	if g.done == nil {
 		g.done = make(chan struct{})
-		if g.over {
-			close(g.done)
-		}
 	}
 	return g.done
 }
 
-// end notes that the group is over. Caller holds the mutex of the groupCommits.
+// end wakes those that wait for the group, which is over.
 func (g *groupCommit) end() {
-	if g.over = true; g.done != nil {
+	if g.done != nil {
 		close(g.done)
 	}
 }
@@ -53,6 +53,7 @@ type groupCommits struct {
 	sync.Mutex
 	current *groupCommit // under way; nil: none
 	next    *groupCommit // waiters for more than current covers join it
+	spare   *groupCommit // nil while there is a current one
 	over    bool         // the store has failed: current and next are done
 
 	// leading is full while a goroutine runs a group: the first that waits for it, if no other one runs, else syncLoop. It is a mutex, taken
@@ -72,7 +73,8 @@ type groupCommits struct {
 }
 
 func (r *groupCommits) init(log *slog.Logger) {
-	r.next, r.watch, r.leading = &groupCommit{}, newStallWatch(log), make(chan struct{}, 1)
+	r.next, r.spare = &groupCommit{}, &groupCommit{}
+	r.watch, r.leading = newStallWatch(log), make(chan struct{}, 1)
 	r.asked, r.fresh = make(chan struct{}, 1), make(chan struct{}, 1)
 	r.stop, r.ended = make(chan struct{}), make(chan struct{})
 }
@@ -110,32 +112,20 @@ func signal(c chan struct{}) {
 
 // await joins the group that covers p, and waits for it.
 func (s *Store) await(ctx context.Context, p Position) error {
-	r := &s.groups
-	r.Lock()
-	if r.over || s.Durable(p) {
-		r.Unlock()
-		return s.outcome(p)
-	}
-	mine := r.next
-	if r.current != nil && uint64(p) <= r.current.target {
-		mine = r.current
-	}
-	ask := mine == r.next && !mine.asked
-	if ask {
-		mine.asked = true
-	}
 	canLeave := ctx.Done() != nil && s.scheduler == nil
-	if ask && s.scheduler == nil && !canLeave {
-		r.Unlock()
+	leads := s.scheduler == nil && !canLeave
+	done, first := s.join(p, leads)
+	if first && leads {
 		if s.lead() {
 			return s.outcome(p) // of its group, or of one that has covered p meanwhile
 		}
-		r.Lock()
+		done, _ = s.join(p, false)
 	}
-	done := mine.waited()
-	r.Unlock()
-	if ask {
-		signal(r.asked)
+	if done == nil {
+		return s.outcome(p)
+	}
+	if first {
+		signal(s.groups.asked)
 	}
 	if !canLeave {
 		s.scheduler.Wait(done)
@@ -147,6 +137,27 @@ func (s *Store) await(ctx context.Context, p Position) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// join joins the group that covers p, and returns what is closed when that is over; nil: it is. first says that no other goroutine has joined it, and none
+// runs it: one that leads then, and so needs no channel, or syncLoop is to.
+func (s *Store) join(p Position, leads bool) (done <-chan struct{}, first bool) {
+	r := &s.groups
+	r.Lock()
+	defer r.Unlock()
+	if r.over || s.Durable(p) {
+		return nil, false
+	}
+	g := r.next
+	if r.current != nil && uint64(p) <= r.current.target {
+		g = r.current
+	}
+	if first = g == r.next && !g.asked; first {
+		if g.asked = true; leads {
+			return nil, true
+		}
+	}
+	return g.waited(), first
 }
 
 // lead runs a group in the goroutine that waits for it, which saves two changes of goroutines. It returns false if another goroutine runs one.
@@ -265,6 +276,9 @@ func (s *Store) gather() {
 		return
 	}
 	limit := min(time.Duration(s.groups.took.Load())/4, gatherMax)
+	if limit < gatherMin {
+		return
+	}
 	for began := time.Now(); time.Since(began) < limit; {
 		n := s.appended.Load()
 		runtime.Gosched()
@@ -277,7 +291,7 @@ func (s *Store) gather() {
 // syncGroup runs one group and reports whether there may be another. Caller holds leading.
 func (s *Store) syncGroup() bool {
 	r := &s.groups
-	covered := s.clock()
+	began := time.Now()
 	r.Lock()
 	if r.over {
 		r.Unlock()
@@ -289,10 +303,9 @@ func (s *Store) syncGroup() bool {
 	// The counter is read before the engine syncs: what is counted has been applied.
 	mine.target = s.appended.Load()
 	bytes := s.credit.applied.Load()
-	r.current, r.next = mine, &groupCommit{}
+	r.current, r.next, r.spare = mine, r.spare, nil
 	r.Unlock()
 
-	began := time.Now()
 	r.watch.begin(began)
 	err := s.engine.Sync()
 	r.watch.end()
@@ -313,10 +326,11 @@ func (s *Store) syncGroup() bool {
 		assert.Unreachable("a group up to %d after %d", mine.target, was)
 	}
 	s.durable.Store(mine.target)
-	r.covered.Store(int64(covered))
+	r.covered.Store(int64(began.Sub(s.opened)))
 	s.credit.giveBack(bytes)
-	r.current = nil
 	mine.end()
+	*mine = groupCommit{}
+	r.current, r.spare = nil, mine
 	return true
 }
 

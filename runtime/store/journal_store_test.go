@@ -166,11 +166,18 @@ func TestWaitIsGivenUp(t *testing.T) {
 	})
 }
 
-// A stalled disk is logged after a second, after every doubling of that, and when the stall is over.
+// A stalled disk is logged after a second, after every doubling of that, and when the stall is over, whenever a sync before it was.
 func TestStallIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, s, log := openGated(t, store.Options{})
 		defer closeStore(t, s)
+		for range 2 {
+			time.Sleep(400 * time.Millisecond)
+			if err := s.Wait(t.Context(), set(s, "a")); err != nil {
+				t.Error(err)
+			}
+		}
+		time.Sleep(400 * time.Millisecond)
 		g.gate.Lock()
 		p := set(s, "a")
 		go func() {

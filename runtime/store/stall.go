@@ -12,7 +12,8 @@ type stallWatch struct {
 
 	mu struct {
 		sync.Mutex
-		timer *time.Timer
+		timer *time.Timer // to set it costs more than a sync in memory: it runs on when a sync has ended, and looks at a later one, or stops
+		runs  bool
 		began time.Time // zero: no sync is under way
 		told  int       // how often this one was logged
 	}
@@ -28,14 +29,15 @@ func newStallWatch(log *slog.Logger) *stallWatch {
 func (w *stallWatch) begin(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.mu.began = now
-	w.mu.timer.Reset(stallReport)
+	if w.mu.began = now; !w.mu.runs {
+		w.mu.runs = true
+		w.mu.timer.Reset(stallReport)
+	}
 }
 
 func (w *stallWatch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.mu.timer.Stop()
 	if w.mu.told > 0 {
 		w.log.Warn("the disk answers again", "stalled", time.Since(w.mu.began).Round(time.Millisecond))
 	}
@@ -47,10 +49,15 @@ func (w *stallWatch) report() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.mu.began.IsZero() {
+		w.mu.runs = false
+		return
+	}
+	stalled := time.Since(w.mu.began)
+	if stalled < stallReport {
+		w.mu.timer.Reset(stallReport - stalled)
 		return
 	}
 	w.mu.told++
-	stalled := time.Since(w.mu.began)
 	w.log.Warn("the disk is stalled: clients wait for a sync", "stalled", stalled.Round(time.Millisecond))
 	w.mu.timer.Reset(stalled)
 }
