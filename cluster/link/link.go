@@ -6,7 +6,6 @@
 package link
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
@@ -55,6 +54,7 @@ type Local struct {
 	sessions map[event.StoreID]*session // guarded by the mutex of the Links, as is ready
 	ready    bool
 	inbox    inbox
+	chunk    []byte // has messages that wait to be sent, and room for more; Send is called by one goroutine at a time
 }
 
 // session is what one store knows of a session with another one.
@@ -265,11 +265,11 @@ func (l *Links) take(node event.NodeID, from, to event.StoreID, number uint64, p
 	if x == nil {
 		return nil
 	}
-	var m across.Message
-	if err := m.Read(text); err != nil {
+	a := arrival{from: from, session: number}
+	if err := a.message.Read(text); err != nil {
 		return err
 	}
-	x.inbox.receive(from, number, &m) // if the session has ended meanwhile the store drops it by its number
+	x.inbox.add(&a) // if the session has ended meanwhile the store drops it by its number
 	return nil
 }
 
@@ -298,10 +298,11 @@ func (l *Links) whole(node event.NodeID, from, to event.StoreID, number uint64, 
 // partMax is how many bytes of a message are sent in one piece.
 const partMax = 4 << 20
 
-// buffers are for frames. One that is larger than bufferMax is not used again.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-const bufferMax = 64 << 10
+// Messages are encoded into chunks of chunkLen, each of which has room for one more as long as chunkMin is left. A longer message has memory of its own.
+const (
+	chunkLen = 8 << 10
+	chunkMin = 512
+)
 
 // Send implements across.Network.
 func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
@@ -328,21 +329,24 @@ func (x *Local) sendTo(node event.NodeID, to event.StoreID, number uint64, m *ac
 	head := func(b []byte, kind byte) []byte {
 		return binary.AppendUvarint(appendFrame(b, kind, x.id, to, x.term), number)
 	}
-	buf := buffers.Get().(*[]byte)
-	f := head((*buf)[:0], messageFrame)
+	if cap(x.chunk)-len(x.chunk) < chunkMin {
+		x.chunk = make([]byte, 0, chunkLen)
+	}
+	free := x.chunk[len(x.chunk):]
+	f := head(free, messageFrame)
 	start := len(f)
 	f = m.Append(f)
-	if text := f[start:]; len(text) <= partMax {
-		l.send(node, bytes.Clone(f)) // what waits to be sent takes no more memory than it has to
-	} else {
+	if text := f[start:]; len(text) > partMax {
 		for ; len(text) > partMax; text = text[partMax:] {
 			l.send(node, append(head(nil, partFrame), text[:partMax]...))
 		}
 		l.send(node, append(head(nil, messageFrame), text...))
+		return
 	}
-	if *buf = f; cap(f) <= bufferMax {
-		buffers.Put(buf)
+	if len(f) <= cap(free) {
+		x.chunk = x.chunk[:len(x.chunk)+len(f)]
 	}
+	l.send(node, f[:len(f):len(f)])
 }
 
 // Sessions lists the stores with which a store that this node leads has a session, in order; nil if this node does not lead it.

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -26,7 +27,7 @@ func newNet(nodes ...event.NodeID) *net {
 			n.mu.Lock()
 			defer n.mu.Unlock()
 			if w, up := n.wire[[2]event.NodeID{id, to}]; up {
-				n.wire[[2]event.NodeID{id, to}] = append(w, slices.Clone(m))
+				n.wire[[2]event.NodeID{id, to}] = append(w, m)
 			}
 			return true
 		}})
@@ -82,6 +83,7 @@ type store struct {
 	mu    sync.Mutex
 	now   map[event.StoreID]uint64 // sessions
 	saw   []string
+	args  [][]byte // of calls
 	wrong string
 }
 
@@ -112,6 +114,9 @@ func (s *store) Receive(from event.StoreID, session uint64, m *across.Message) {
 		s.wrong = fmt.Sprintf("a message of session %d with store %d comes in %d", session, from, s.now[from])
 	}
 	s.note("%d from %d", m.Number, from)
+	if m.Call != nil {
+		s.args = append(s.args, m.Call.Args)
+	}
 }
 
 func (s *store) sessions() map[event.StoreID]uint64 {
@@ -189,6 +194,35 @@ func TestSessions(t *testing.T) {
 	}
 	a.Close()
 	c.Close()
+}
+
+// Messages that wait to be sent stay as they are, of whatever lengths they and those behind them are.
+func TestMessagesThatWait(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	n := newNet(1, 2)
+	n.connect(1, 2)
+	a, sa := open(n.nodes[1], 0, 1)
+	b, sb := open(n.nodes[2], 1, 1)
+	n.deliver(t, r)
+	a.told()
+	b.told()
+	var sent [][]byte
+	for i := range 2000 {
+		length := r.IntN(chunkMin)
+		if i%20 == 0 {
+			length = r.IntN(3 * chunkLen)
+		}
+		args := bytes.Repeat([]byte{byte(i), byte(i >> 8)}, 1+length/2)
+		sent = append(sent, args)
+		a.Send(1, sa.sessions()[1], &across.Message{Kind: across.Called, Call: &across.Call{Method: "m", Args: args}})
+	}
+	n.deliver(t, r)
+	b.told()
+	if !slices.EqualFunc(sb.args, sent, bytes.Equal) {
+		t.Errorf("%d messages of %d arrive, or they are others", len(sb.args), len(sent))
+	}
+	a.Close()
+	b.Close()
 }
 
 // Whatever leads and is connected, in the end any two stores whose leaders are connected are in one session, and never in two.
