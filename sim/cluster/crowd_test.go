@@ -31,6 +31,7 @@ type crowd struct {
 	stop  chan struct{}
 	group sync.WaitGroup
 	tag   string
+	rest  atomic.Int64 // of a client between two requests, in nanoseconds
 
 	added, relayed atomic.Int64 // what was answered
 	reads          atomic.Int64
@@ -126,21 +127,41 @@ func (c *crowd) untilBy(at int, key string, call func(node, n int) (int64, error
 const thinks = 4 * time.Millisecond
 
 // another reports, after this time, whether a client sends another request: it has not been stopped.
-func another(stop <-chan struct{}) bool {
+func another(stop <-chan struct{}) bool { return anotherAfter(stop, thinks) }
+
+func anotherAfter(stop <-chan struct{}, rest time.Duration) bool {
 	select {
 	case <-stop:
 		return false
-	case <-time.After(thinks):
+	case <-time.After(rest):
 		return true
 	}
+}
+
+// another is the same for a client of the crowd, which rests for longer while a fault lasts.
+func (c *crowd) another() bool { return anotherAfter(c.stop, time.Duration(c.rest.Load())) }
+
+// last is the end of a fault.
+const last = 500 * time.Millisecond
+
+// outlast waits for the end of a fault that began a while ago and lasts for d. All clients see how it begins, and how it ends. In the time between, when
+// other nodes have taken over, a tenth of the requests keeps what is tested going.
+func (c *crowd) outlast(began time.Time, d time.Duration) {
+	c.w.t.Helper()
+	c.goesOn(100)
+	c.rest.Store(int64(10 * thinks))
+	<-time.After(time.Until(began.Add(d - last)))
+	c.rest.Store(int64(thinks))
+	<-time.After(time.Until(began.Add(d)))
 }
 
 // begin starts the clients.
 func (w *world) begin(tag string) *crowd {
 	c := &crowd{w: w, stop: make(chan struct{}), tag: tag}
+	c.rest.Store(int64(thinks))
 	for i := range 6 {
 		c.group.Go(func() {
-			for n := 0; another(c.stop); n++ {
+			for n := 0; c.another(); n++ {
 				key := fmt.Sprintf("%s-%d-%d", tag, i, n)
 				if n%5 == 4 {
 					c.until(i, "/v1/Counter/main/relay", key, map[string]int{"k": 1})
@@ -154,7 +175,7 @@ func (w *world) begin(tag string) *crowd {
 	}
 	for i := range nodes {
 		c.group.Go(func() {
-			for another(c.stop) {
+			for c.another() {
 				before := c.added.Load() + c.relayed.Load()
 				if got := c.until(i, "/v1/Counter/main/get", "", nil); got < before {
 					c.fail("a reader has seen %d when %d were answered", got, before)

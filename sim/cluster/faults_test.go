@@ -89,9 +89,9 @@ func TestFaults(t *testing.T) {
 		calm()
 	}
 	for range *pauses {
-		i := w.leader()
+		i, began := w.leader(), time.Now()
 		w.signal(i, syscall.SIGSTOP)
-		<-time.After(pause)
+		c.outlast(began, pause)
 		w.signal(i, syscall.SIGCONT)
 		calm()
 	}
@@ -106,8 +106,9 @@ func TestFaults(t *testing.T) {
 	}
 	c.outages("leaders cut off", *cuts)
 	for range *stalls {
+		began := time.Now()
 		stalled := w.stall(w.leader(), pause)
-		c.goesOn(100)
+		c.outlast(began, pause)
 		if err := stalled.Wait(); err != nil {
 			t.Fatal(err)
 		}
@@ -135,10 +136,10 @@ func (w *world) cutOff(c *crowd, k int) {
 	f, l := networkFaults[k%len(networkFaults)], w.leader()
 	a := (l + 1 + rand.IntN(nodes-1)) % nodes
 	list := f.cut(l, a, nodes-l-a)
+	began := time.Now()
 	w.links.set(true, list...)
-	over := time.After(cut)
 	if f.flaps {
-		ticks := time.NewTicker(flap)
+		over, ticks := time.After(cut), time.NewTicker(flap)
 		defer ticks.Stop()
 		for is := false; ; is = !is {
 			select {
@@ -150,8 +151,7 @@ func (w *world) cutOff(c *crowd, k int) {
 			break
 		}
 	} else {
-		c.goesOn(100)
-		<-over
+		c.outlast(began, cut)
 	}
 	w.links.set(false, list...)
 }
