@@ -34,9 +34,9 @@ func Here() []Frame {
 	return Of(stack[:runtime.Callers(2, stack[:])])
 }
 
-// runtimePackages are skipped: code of events passes through them. Workers begin in sync.
+// runtimePackages are skipped: code of events passes through them. Workers begin in sync, or in iter.
 var runtimePackages = []string{
-	"runtime.", "sync.(*WaitGroup).Go", "github.com/aeon-lang/aeon/runtime.",
+	"runtime.", "sync.(*WaitGroup).Go", "iter.Pull", "github.com/aeon-lang/aeon/runtime.",
 	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/activation.", "github.com/aeon-lang/aeon/runtime/across.", "github.com/aeon-lang/aeon/runtime/nodes.", "github.com/aeon-lang/aeon/runtime/order.", "github.com/aeon-lang/aeon/runtime/sched.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.", "github.com/aeon-lang/aeon/runtime/undo.",
 	"github.com/aeon-lang/aeon/internal/assert.",
 }

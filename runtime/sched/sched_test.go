@@ -64,6 +64,35 @@ func TestASeedIsOneOrder(t *testing.T) {
 	}
 }
 
+// A task that calls runtime.Goexit ends, and what it has deferred runs; the other tasks go on, and no goroutine is left when all have ended.
+func TestTasksMayExit(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s := New(1, func() string { return "nothing" })
+	for range 3 {
+		var group sync.WaitGroup
+		returned, deferred := 0, 0
+		for i := range 20 {
+			s.Go(&group, func() {
+				defer func() { deferred++ }()
+				if s.Yield(); i%2 == 0 {
+					runtime.Goexit()
+				}
+				s.Yield()
+				returned++
+			})
+		}
+		s.Until(func() bool { return s.tasks == 1 })
+		if group.Wait(); returned != 10 || deferred != 20 {
+			t.Errorf("%d of 10 have returned, %d of 20 have ended", returned, deferred)
+		}
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines are left", runtime.NumGoroutine()-before)
+		}
+	}
+}
+
 // What a scheduled system does not use stays, whatever the garbage collector does, and what was given back last is used first.
 func TestAPoolOfAScheduledSystemKeepsWhatItGets(t *testing.T) {
 	var p Pool[int]

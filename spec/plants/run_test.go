@@ -2,6 +2,14 @@ package plants
 
 // ofRun are bugs of what an event does from its entry to its end: of its locks, its undo, and its commit.
 var ofRun = []plant{
+	bug("the end of a task by Goexit ends what has resumed it", "runtime/sched/scheduler.go",
+		"\t\tif !returned {\n",
+		"\t\tif !returned && s == nil {\n",
+		"./runtime/sched -run TestTasksMayExit"),
+	bug("what tasks ran in stays when all have ended", "runtime/sched/scheduler.go",
+		"s.tasks == 1 {\n",
+		"s.tasks == 0 {\n",
+		"./runtime/sched -run TestTasksMayExit"),
 	bug("an access runs without its lock", "runtime/order/fastpath.go",
 		"\tcase mode != lock.None && a.joinOne(t, mode):\n",
 		"\tcase true:\n\t\ta.home.Hold(t, mode, lock.Ref{}, nil)\n\t\treturn true\n\tcase mode != lock.None && a.joinOne(t, mode):\n",
