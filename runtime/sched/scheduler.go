@@ -17,13 +17,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Scheduler makes a system run one task at a time. A task is a goroutine: the one that has made the
-// Scheduler, and every worker. Where a task waits or yields it hands over to a task that the seed
-// chooses among those that could run. So a seed stands for one interleaving, whatever the machine does.
-// A nil Scheduler leaves the choice to Go.
+// Scheduler makes a system run one task at a time. A task is the goroutine that has made the Scheduler, or a worker. Where a task
+// waits or yields it hands over to a task that the seed chooses among those that could run. So a seed stands for one interleaving,
+// whatever the machine does. A nil Scheduler leaves the choice to Go.
 //
-// The first task resumes the others, which are coroutines: Go switches to one in a third of the time that a goroutine takes to wake
-// another.
+// Workers are coroutines, which the first task resumes: Go switches to one in a third of the time that a goroutine takes to wake another.
 //
 // Invariant: the fields are touched by the running task; no task hands over while it holds a latch or a
 // mutex, so nothing else in the system is ever contended.
