@@ -293,7 +293,7 @@ func (s *Store) syncGroup() bool {
 	r := &s.groups
 	began := time.Now()
 	r.Lock()
-	if r.over {
+	if r.over || s.hasFailed() { // the group that has seen the failure first stays the current one until all are abandoned
 		r.Unlock()
 		return false
 	}

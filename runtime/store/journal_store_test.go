@@ -288,6 +288,31 @@ func TestCreditComesBack(t *testing.T) {
 	})
 }
 
+// A goroutine that waits while another one has noted that the store has failed, and has not abandoned the groups yet, hears of the failure.
+func TestGroupsEndWhileTheStoreFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, s, _ := openGated(t, store.Options{})
+		broken := errors.New("the disk is on fire")
+		g.gate.Lock()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if err := s.Wait(context.Background(), set(s, "a")); !errors.Is(err, broken) {
+				t.Errorf("the group under way: %v", err)
+			}
+		})
+		synctest.Wait()
+		s.NoteFailure(broken)
+		g.gate.Unlock()
+		group.Wait()
+		if err := s.Wait(context.Background(), set(s, "b")); !errors.Is(err, broken) {
+			t.Errorf("the group behind it: %v", err)
+		}
+		if err := s.Close(); !errors.Is(err, broken) {
+			t.Error(err)
+		}
+	})
+}
+
 // A failed sync is final: no waiter gets a success, now or later.
 func TestFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

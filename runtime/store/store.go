@@ -197,19 +197,24 @@ func (s *Store) Mode() Durability { return s.mode }
 // Options.Fatal is called, if this is the first failure. Code that finds damage in a row calls
 // it.
 func (s *Store) Fail(err error) {
-	s.failure.Lock()
-	first := s.failure.err == nil
-	if first {
-		s.failure.err = &FailedError{In(s.meta.identity.Place, err)}
-		close(s.failed)
-	}
-	s.failure.Unlock()
-	if !first {
+	if !s.noteFailure(err) {
 		return
 	}
 	s.groups.abandon()
 	s.credit.fail()
 	s.failure.fatal(s.Err())
+}
+
+// noteFailure makes hasFailed report true, and reports whether this failure is the first.
+func (s *Store) noteFailure(err error) bool {
+	s.failure.Lock()
+	defer s.failure.Unlock()
+	if s.failure.err != nil {
+		return false
+	}
+	s.failure.err = &FailedError{In(s.meta.identity.Place, err)}
+	close(s.failed)
+	return true
 }
 
 // Err returns the error of a store that has failed, a *FailedError, nil for one that has not.
