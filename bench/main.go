@@ -109,7 +109,7 @@ func (o options) measureAll(p *place) error {
 func (o options) plan(r row) load.Plan {
 	plan := load.Plan{Callers: r.callers, Round: time.Second, Rounds: o.rounds, Warmup: 300 * time.Millisecond, Timed: r.timed || r.durable}
 	if r.timed {
-		plan.Warmup = 2 * time.Second // a new process touches the memory of its heap for the first time until the first collection: see package heapfloor
+		plan.Warmup = 2 * time.Second // until then a new process touches the memory of its heap for the first time: see package heapfloor
 	}
 	if r.durable {
 		plan.Round, plan.Warmup = 2*time.Second, time.Second

@@ -54,7 +54,6 @@ type groupCommits struct {
 	current *groupCommit // under way; nil: none
 	next    *groupCommit // waiters for more than current covers join it
 	spare   *groupCommit // nil while there is a current one
-	over    bool         // the store has failed: current and next are done
 
 	// leading is full while a goroutine runs a group: the first that waits for it, if no other one runs, else syncLoop. It is a mutex, taken
 	// before the one above, that a simulated clock passes over; and it guards watch.
@@ -145,7 +144,7 @@ func (s *Store) join(p Position, leads bool) (done <-chan struct{}, first bool) 
 	r := &s.groups
 	r.Lock()
 	defer r.Unlock()
-	if r.over || s.Durable(p) {
+	if s.hasFailed() || s.Durable(p) {
 		return nil, false
 	}
 	g := r.next
@@ -199,7 +198,7 @@ func (s *Store) follow() bool {
 	r.leading <- struct{}{}
 	defer func() { <-r.leading }()
 	r.Lock()
-	done := !r.over && !r.next.asked && !s.unsynced()
+	done := !s.hasFailed() && !r.next.asked && !s.unsynced()
 	r.Unlock()
 	if done {
 		return true
@@ -293,7 +292,7 @@ func (s *Store) syncGroup() bool {
 	r := &s.groups
 	began := time.Now()
 	r.Lock()
-	if r.over || s.hasFailed() { // the group that has seen the failure first stays the current one until all are abandoned
+	if s.hasFailed() { // and a group that has seen that may be the current one
 		r.Unlock()
 		return false
 	}
@@ -318,7 +317,7 @@ func (s *Store) syncGroup() bool {
 
 	r.Lock()
 	defer r.Unlock()
-	if r.over || s.hasFailed() {
+	if s.hasFailed() {
 		return false
 	}
 	// Invariant: a group makes durable what was appended, and nothing twice.
@@ -334,14 +333,10 @@ func (s *Store) syncGroup() bool {
 	return true
 }
 
-// abandon ends all groups: the store has failed.
+// abandon wakes all that wait: the store has failed, and from then on no group begins, and none is joined. It is called once.
 func (r *groupCommits) abandon() {
 	r.Lock()
 	defer r.Unlock()
-	if r.over {
-		return
-	}
-	r.over = true
 	if r.current != nil {
 		r.current.end()
 	}

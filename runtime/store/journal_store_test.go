@@ -288,24 +288,30 @@ func TestCreditComesBack(t *testing.T) {
 	})
 }
 
-// A goroutine that waits while another one has noted that the store has failed, and has not abandoned the groups yet, hears of the failure.
+// Whatever waits when one goroutine has noted that the store has failed, and has not abandoned the groups yet, hears of the failure, and no group begins.
 func TestGroupsEndWhileTheStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, s, _ := openGated(t, store.Options{})
 		broken := errors.New("the disk is on fire")
+		wait := func(key string) {
+			if err := s.Wait(context.Background(), set(s, key)); !errors.Is(err, broken) {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
 		g.gate.Lock()
 		var group sync.WaitGroup
-		group.Go(func() {
-			if err := s.Wait(context.Background(), set(s, "a")); !errors.Is(err, broken) {
-				t.Errorf("the group under way: %v", err)
-			}
-		})
-		synctest.Wait()
+		for _, key := range []string{"in the group under way", "in the next one"} {
+			group.Go(func() { wait(key) })
+			synctest.Wait()
+		}
 		s.NoteFailure(broken)
 		g.gate.Unlock()
+		synctest.Wait()
+		wait("behind the failure")
+		s.Abandon()
 		group.Wait()
-		if err := s.Wait(context.Background(), set(s, "b")); !errors.Is(err, broken) {
-			t.Errorf("the group behind it: %v", err)
+		if n := g.syncs.Load(); n != 1 {
+			t.Errorf("%d groups", n)
 		}
 		if err := s.Close(); !errors.Is(err, broken) {
 			t.Error(err)
