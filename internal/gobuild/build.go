@@ -147,10 +147,18 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	if err := b.keepSource(dir, lay, module); err != nil {
 		return Result{}, err
 	}
+	unlock, err := b.Cache.lock(ctx, dir)
+	if err != nil {
+		return Result{}, err
+	}
+	defer unlock()
 	cached := false
-	if len(lay.places) > 0 {
+	switch {
+	case len(lay.places) > 0:
 		exe, cached, err = b.compileInModules(ctx, golang, dir, module, lay, identity)
-	} else {
+	case isFile(exe): // another build has made it meanwhile
+		cached = true
+	default:
 		err = b.compile(ctx, golang, dir, exe, module, lay)
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,6 +154,7 @@ func TestBuildPutsManyTestPackagesInOneExecutable(t *testing.T) {
 func TestConcurrentBuildsShareACache(t *testing.T) {
 	b := newBuilder(t)
 	var wg sync.WaitGroup
+	var made atomic.Int32
 	for i := range 6 {
 		wg.Go(func() {
 			name := []string{"ann", "bob"}[i%2]
@@ -161,12 +163,18 @@ func TestConcurrentBuildsShareACache(t *testing.T) {
 				t.Error(err)
 				return
 			}
+			if !r.Cached {
+				made.Add(1)
+			}
 			if out, err := exec.Command(r.Path).Output(); err != nil || string(out) != "main of "+name+"\n" {
 				t.Errorf("%s: output %q, error %v", name, out, err)
 			}
 		})
 	}
 	wg.Wait()
+	if n := made.Load(); n != 2 {
+		t.Errorf("two executables were made %d times", n)
+	}
 }
 
 func TestBuildRepairsADamagedCache(t *testing.T) {

@@ -2,6 +2,7 @@ package gobuild
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // EnvCache names the environment variable that overrides where the cache is.
@@ -172,6 +175,26 @@ func (c *Cache) discard(dir string) error {
 		return &CacheError{c.dir, err}
 	}
 	return nil
+}
+
+// lock waits until no other build, of this process or of another one, makes the executable of the entry dir. It saves work and no
+// more: where files cannot be locked, builds of one executable go on beside each other. The error is ctx's.
+func (c *Cache) lock(ctx context.Context, dir string) (unlock func(), err error) {
+	locked := make(chan func(), 1)
+	go func() {
+		unlock, err := lockedfile.MutexAt(filepath.Join(dir, "lock")).Lock()
+		if err != nil {
+			unlock = func() {}
+		}
+		locked <- unlock
+	}()
+	select {
+	case unlock := <-locked:
+		return unlock, nil
+	case <-ctx.Done():
+		go func() { (<-locked)() }()
+		return nil, ctx.Err()
+	}
 }
 
 // intact reports whether dir holds at least these files, with these contents.

@@ -1,7 +1,10 @@
 package gobuild
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -36,4 +39,36 @@ func TestEntriesThatOthersStoreStay(t *testing.T) {
 			return
 		}
 	}
+}
+
+func TestBuildsOfOneExecutableWait(t *testing.T) {
+	c := NewCache(t.TempDir())
+	dir := filepath.Join(c.Dir(), "build", "0")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := c.lock(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.lock(ctx, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("a second build does not wait: %v", err)
+	}
+	unlock()
+	if unlock, err = c.lock(t.Context(), dir); err != nil { // the one that was cancelled keeps no lock
+		t.Fatal(err)
+	}
+	unlock()
+}
+
+// A cache whose file system has no locks serves all the same.
+func TestWithoutALockBuildsGoOn(t *testing.T) {
+	c := NewCache(t.TempDir())
+	unlock, err := c.lock(t.Context(), filepath.Join(c.Dir(), "nowhere"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
 }
