@@ -378,7 +378,7 @@ func packageDir(dir, name string) string { return path.Join("p"+digest(dir)[:16]
 
 // identity returns what decides the executable, apart from toolchain and runtime.
 func (l layout) identity() []string {
-	parts := []string{l.mainDir, l.exe, fmt.Sprint(l.debug, l.quick, l.node)}
+	parts := []string{l.mainDir, l.exe, fmt.Sprint(l.debug, l.quick, l.node), tags}
 	for _, f := range l.files {
 		parts = append(parts, f.Name, string(f.Data))
 	}

@@ -32,7 +32,7 @@ type Place struct {
 	replaces  []string // lines of the user's go.work
 	sums      []byte   // of the user's go.work.sum
 	goVersion string   // the newest that a module, or the workspace, wants: "1.26"
-	tags      string   // of GOFLAGS: "-tags=…"
+	tags      string   // of GOFLAGS, with commas
 	aeon      bool     // one of the modules is that of the runtime
 }
 
@@ -110,7 +110,7 @@ func findPlace(dir string) (*Place, error) {
 	p := &Place{}
 	for _, word := range strings.Fields(env.GOFLAGS) {
 		if name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "="); name == "tags" {
-			p.tags = "-tags=" + value
+			p.tags = value
 		}
 	}
 	root := filepath.Dir(env.GOMOD)

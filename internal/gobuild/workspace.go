@@ -122,10 +122,10 @@ func (t toolchain) inWorkspace(ctx context.Context, c *Cache, lay layout, work s
 	if lay.node != "" {
 		command = t.fetching
 	}
-	flags := "GOFLAGS=-mod=readonly"
+	flags := "GOFLAGS=-mod=readonly -tags=" + tags
 	for _, p := range lay.places {
 		if p.tags != "" {
-			flags = "GOFLAGS=-mod=readonly " + p.tags
+			flags += "," + p.tags
 		}
 	}
 	cmd := command(ctx, c, args...)

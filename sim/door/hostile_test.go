@@ -221,3 +221,17 @@ func TestSlowBodies(t *testing.T) {
 		t.Errorf("20 calls beside slow ones take %v", took)
 	}
 }
+
+// What looks methods up by their names, as templates do, keeps the linker from leaving out those that are never called: a sixth of a program.
+func TestProgramsHaveNoTemplates(t *testing.T) {
+	exe, err := os.ReadFile(buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(exe, []byte("google.golang.org/grpc.(*Server).Serve")) {
+		t.Error("the names of functions are not in the program as they were")
+	}
+	if bytes.Contains(exe, []byte("text/template.(*state).evalField")) {
+		t.Error("a program with gRPC has what executes templates")
+	}
+}
