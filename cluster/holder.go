@@ -91,6 +91,7 @@ func (h *holder) run() {
 		h.lead(role.Term)
 		h.mu.Lock()
 		if h.role.Term == role.Term && !h.ended { // the term is used up
+			h.driver.Resign(h.group, role.Term)
 			h.role.Leader = 0
 			h.move(front.Place{})
 		}
@@ -113,7 +114,6 @@ func (h *holder) lead(term uint64) {
 	if err != nil {
 		h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
 		e.Fail(err)
-		h.resign()
 		return
 	}
 	if behind := h.clock.Resume(told); behind > sched.ClockOffMax {
@@ -126,7 +126,6 @@ func (h *holder) lead(term uint64) {
 		if !deposed {
 			h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
 			e.Fail(err)
-			h.resign()
 		}
 		return
 	}
@@ -172,17 +171,6 @@ func (h *holder) wait(failed <-chan error) error {
 		case err := <-failed:
 			return err
 		case <-changed:
-		}
-	}
-}
-
-// resign has another member lead.
-func (h *holder) resign() {
-	list, _ := h.driver.Progress(h.group)
-	for _, p := range list {
-		if p.Node != h.node && p.Votes && p.Active {
-			_ = h.driver.Transfer(h.group, p.Node) // if it fails this node is elected again, and tries again
-			return
 		}
 	}
 }

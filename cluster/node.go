@@ -329,7 +329,7 @@ func (h *holder) giveUp(ctx context.Context) {
 	if role.Leader != h.node {
 		return
 	}
-	h.resign()
+	h.driver.Resign(h.group, role.Term)
 	for {
 		h.mu.Lock()
 		role, changed := h.role, h.changed

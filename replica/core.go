@@ -1,11 +1,13 @@
 package replica
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
@@ -139,6 +141,9 @@ type group struct {
 	// a state that is opened again, or sent, is as of settled. That index is the log's.
 	applying, applied uint64
 
+	resigned bool // this node leads, and is not to lead any more in the term
+	tries    int  // to hand over in the term
+
 	leaving
 }
 
@@ -209,7 +214,7 @@ func (c *Core) Tick() {
 	for _, g := range c.groups {
 		switch {
 		case g.leads(c):
-			if c.hung >= c.cfg.Stall {
+			if g.resigned || c.hung >= c.cfg.Stall {
 				c.giveUp(g)
 			}
 			if !c.silent() && g.inStep(c) {
@@ -255,20 +260,24 @@ func (c *Core) answers(g *group, node uint64) bool {
 	return node == uint64(c.cfg.Node) || ever && c.now-last <= uint64(c.cfg.Election)
 }
 
-// giveUp hands leadership to the member that has most of the log, as the disk of this node hangs.
+// giveUp hands leadership to the member that has most of the log, or if package raft has ended that without success to the next one.
 func (c *Core) giveUp(g *group) {
-	if s := g.raft.Status(); s.LeadTransferee != 0 {
+	if g.raft.Status().LeadTransferee != 0 {
 		return
 	}
-	best, most := uint64(0), uint64(0)
+	type member struct{ id, match uint64 }
+	var list []member
 	g.raft.WithProgress(func(id uint64, kind raft.ProgressType, p tracker.Progress) {
-		if id != uint64(c.cfg.Node) && kind == raft.ProgressTypePeer && p.RecentActive && p.Match >= most {
-			best, most = id, p.Match
+		if id != uint64(c.cfg.Node) && kind == raft.ProgressTypePeer && c.answers(g, id) {
+			list = append(list, member{id, p.Match})
 		}
 	})
-	if best != 0 {
-		g.raft.TransferLeader(best)
+	if len(list) == 0 {
+		return
 	}
+	slices.SortFunc(list, func(a, b member) int { return cmp.Or(cmp.Compare(b.match, a.match), cmp.Compare(a.id, b.id)) })
+	g.raft.TransferLeader(list[g.tries%len(list)].id)
+	g.tries++
 }
 
 // Step takes a message that has arrived from another node. A message with a state is given to it when the state has arrived
@@ -357,6 +366,16 @@ func (c *Core) Transfer(id Group, to event.NodeID) error {
 	g.raft.TransferLeader(uint64(to))
 	c.work(g)
 	return nil
+}
+
+// Resign has another member lead a group that this node leads in a term, as soon as one can. Package raft gives up handing over after a while, and leads
+// on: then the next member is asked.
+func (c *Core) Resign(id Group, term uint64) {
+	if g := c.led(id); g != nil && g.role.Term == term {
+		g.resigned = true
+		c.giveUp(g)
+		c.work(g)
+	}
 }
 
 // Applied says that the state of a group was handed what was to be applied.
@@ -491,6 +510,7 @@ func (c *Core) noteRole(g *group) {
 	g.role = now
 	g.leaving.asked, g.leaving.index = false, 0 // what was proposed may be lost
 	g.ticks = 0
+	g.resigned, g.tries = false, 0
 	g.wait(c)
 	c.out.Roles = append(c.out.Roles, now)
 }

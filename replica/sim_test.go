@@ -98,14 +98,14 @@ type cluster struct {
 	nodes     map[event.NodeID]*node
 	cut       map[[2]event.NodeID]bool // messages from the first to the second are lost
 	loss      float64
-	deaf      bool // nodes do not take over when they are asked to
-	steady    bool // no leadership is handed over
+	deaf      map[event.NodeID]bool // these do not take over when they are asked to
+	steady    bool                  // no leadership is handed over
 	committed map[Group][]value
 	acked     map[Group]map[string]bool
 	led       map[Group]map[uint64]event.NodeID
 	proposed  int
 
-	saw struct{ acks, reads, crashes, states, stalls, changes, transfers, cuts, refused int }
+	saw struct{ acks, reads, crashes, states, stalls, changes, transfers, resigned, cuts, refused int }
 }
 
 // node is one node, with what survives its crashes.
@@ -129,7 +129,9 @@ type node struct {
 	mine    map[Group]map[string]bool
 	asked   map[uint64]uint64 // reads: up to where the answer must be at least
 	reads   uint64
-	beats   [2]int // heartbeats, by whether the core had counted an odd number of ticks
+	// resigned are the terms that this node is not to lead in any more, by when it was told.
+	resigned map[groupTerm]uint64
+	beats    [2]int // heartbeats, by whether the core had counted an odd number of ticks
 }
 
 // groupTerm is a term of a group.
@@ -220,7 +222,7 @@ func (n *node) start() {
 	n.life++
 	n.down = false
 	n.pending, n.todo, n.state, n.taken, n.coming = nil, nil, make(map[Group]state), make(map[Group]state), make(map[coming]state)
-	n.mine, n.asked = make(map[Group]map[string]bool), make(map[uint64]uint64)
+	n.mine, n.asked, n.resigned = make(map[Group]map[string]bool), make(map[uint64]uint64), make(map[groupTerm]uint64)
 	log, found, err := OpenLog(n.engine)
 	n.c.check(err)
 	n.log = log
@@ -367,7 +369,7 @@ func (n *node) send(m Message) {
 	c.check(err)
 	times := 1
 	switch {
-	case c.deaf && m.Raft.GetType() == raftpb.MsgTimeoutNow, c.cut[[2]event.NodeID{n.id, m.To()}] || c.r.Float64() < c.loss:
+	case c.deaf[m.To()] && m.Raft.GetType() == raftpb.MsgTimeoutNow, c.cut[[2]event.NodeID{n.id, m.To()}] || c.r.Float64() < c.loss:
 		times = 0
 	case c.r.IntN(50) == 0:
 		times = 2
@@ -516,7 +518,7 @@ func (n *node) crash() {
 	n.c.after(n.c.r.Uint64N(3000), n.start)
 }
 
-// load proposes, reads, checkpoints, transfers.
+// load proposes, reads, checkpoints, transfers, resigns.
 func (c *cluster) load() {
 	n := c.nodes[event.NodeID(1+c.r.IntN(simNodes))]
 	n.after(0, func() {
@@ -540,6 +542,11 @@ func (c *cluster) load() {
 		default:
 			if to := event.NodeID(1 + c.r.IntN(simNodes)); !c.steady && c.r.IntN(5) == 0 && n.core.Transfer(g, to) == nil {
 				c.saw.transfers++
+			}
+			if role := n.core.Leader(g); !c.steady && role.Leader == n.id && c.r.IntN(5) == 0 {
+				n.core.Resign(g, role.Term)
+				n.resigned[groupTerm{g, role.Term}] = c.now
+				c.saw.resigned++
 			}
 		}
 		n.act()
@@ -631,9 +638,16 @@ func (c *cluster) run(until uint64) {
 	}
 }
 
-// healed checks that all members of each group have applied what has been proposed after all was mended.
+// healed checks that all members of each group have applied what has been proposed after all was mended, and that no node leads on in a term that
+// it has resigned in.
 func (c *cluster) healed() {
 	for g := Group(1); g <= simGroups; g++ {
+		for id, n := range c.nodes {
+			role := n.core.Leader(g)
+			if at, resigned := n.resigned[groupTerm{g, role.Term}]; resigned && role.Leader == id && c.now-at > 60*tick {
+				c.fail("node %d leads group %d in term %d, and has resigned in it at %d", id, g, role.Term, at)
+			}
+		}
 		all := c.committed[g]
 		var members *raftpb.ConfState
 		for id := event.NodeID(1); id <= simNodes; id++ {
@@ -702,6 +716,7 @@ func TestSimulatedClusters(t *testing.T) {
 		sum.saw.stalls += c.saw.stalls
 		sum.saw.changes += c.saw.changes
 		sum.saw.transfers += c.saw.transfers
+		sum.saw.resigned += c.saw.resigned
 		sum.saw.cuts += c.saw.cuts
 		sum.saw.refused += c.saw.refused
 	}
@@ -734,7 +749,7 @@ func TestADiskHangs(t *testing.T) {
 				t.Fatalf("seed %d: group 1 has no leader", seed)
 			}
 			old.hangs = 100_000
-			c.deaf = deaf
+			c.deaf = map[event.NodeID]bool{1: deaf, 2: deaf, 3: deaf, 4: deaf}
 			for c.now < 20_000 && c.bad == "" && c.leader() == old {
 				c.run(c.now + tick)
 			}
@@ -745,6 +760,30 @@ func TestADiskHangs(t *testing.T) {
 			}
 			if c.bad != "" || c.leader() == old || c.now > limit {
 				t.Errorf("seed %d, deaf %v: node %d leads group 1 at %d, and node %d did; %s", seed, deaf, c.leader().id, c.now, old.id, c.bad)
+			}
+		}
+	}
+}
+
+// A leader that resigns hands over to a member that can take over, though it may ask another one first, and package raft leads on when that has not.
+func TestALeaderResigns(t *testing.T) {
+	for seed := uint64(1); seed <= 20; seed++ {
+		for deaf := event.NodeID(1); deaf <= simNodes; deaf++ {
+			c := newCluster(seed)
+			c.steady = true
+			c.run(5000)
+			old := c.leader()
+			if old == nil {
+				t.Fatalf("seed %d: group 1 has no leader", seed)
+			}
+			c.deaf = map[event.NodeID]bool{deaf: true}
+			old.after(0, func() {
+				old.core.Resign(1, old.core.Leader(1).Term)
+				old.act()
+			})
+			c.run(5000 + 20*tick) // it gives up the first member after 10 ticks
+			if c.bad != "" || c.leader() == old {
+				t.Errorf("seed %d: node %d leads group 1 on, and node %d does not take over; %s", seed, old.id, deaf, c.bad)
 			}
 		}
 	}

@@ -32,6 +32,15 @@ func (f *filmed) take() {
 		f.Memory.Crash(func(int) int { return 0 }))
 }
 
+// taken returns the images since the last call.
+func (f *filmed) taken() []*replicatest.Memory {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := f.images
+	f.images = nil
+	return list
+}
+
 // step does a step.
 func (f *filmed) step(do func() error) error {
 	f.take()
@@ -142,12 +151,12 @@ func TestACrashWhileAGroupIsLeft(t *testing.T) {
 	if err := c.Node(3).Await(t.Context(), replicatest.Group, e.Index()); err != nil {
 		t.Fatal(err)
 	}
-	film.images = nil
+	film.taken()
 	if err := c.Node(3).Leave(replicatest.Group); err != nil {
 		t.Fatal(err)
 	}
-	in := 0
-	for i, image := range film.images {
+	in, images := 0, film.taken()
+	for i, image := range images {
 		d := openAlone(t, 3, image)
 		if d.Has(replicatest.Group) {
 			in++
@@ -165,8 +174,8 @@ func TestACrashWhileAGroupIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if in == 0 || in == len(film.images) {
-		t.Errorf("the node is in the group in %d of %d images", in, len(film.images))
+	if in == 0 || in == len(images) {
+		t.Errorf("the node is in the group in %d of %d images", in, len(images))
 	}
 }
 

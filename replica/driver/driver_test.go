@@ -122,6 +122,38 @@ func TestACutOffLeaderAnswersNothing(t *testing.T) {
 	}
 }
 
+// A leader whose engine has failed does not go on leading in the term: a write that comes while it hands over fails the engine, and nothing
+// else may come of the handing over.
+func TestALeaderWithoutAnEngineHandsOver(t *testing.T) {
+	for _, what := range []string{"a write that is refused", "a system that cannot be opened"} {
+		t.Run(what, func(t *testing.T) {
+			c := open(t, quick(three()...))
+			id, e := lead(t, c)
+			term := e.Term()
+			to := id%3 + 1
+			c.Cut(id, to, true)
+			d := c.Node(id)
+			if what == "a write that is refused" {
+				if err := d.Transfer(replicatest.Group, to); err != nil {
+					t.Fatal(err)
+				}
+				if err := put(e, "a", "1"); !errors.Is(err, driver.ErrDeposed) {
+					t.Fatalf("a write while the leader hands over: %v", err)
+				}
+			} else {
+				d.Resign(replicatest.Group, term)
+			}
+			next, f := lead(t, c)
+			if f.Term() <= term {
+				t.Errorf("node %d leads in term %d, behind one in term %d", next, f.Term(), term)
+			}
+			if err := put(f, "a", "2"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // The engine of a leader fails when the node hears of another one, though nothing is asked of it: its system ends by that.
 func TestTheEngineOfADeposedLeaderFails(t *testing.T) {
 	c := open(t, quick(three()...))

@@ -244,9 +244,11 @@ func (m *member) propose(term uint64, data []byte) error {
 	return nil
 }
 
-// failLead fails the engine of a term.
+// failLead fails the engine of a term. There is no other one in the term, so another term has to come: package raft may lead on in this one. The loop
+// calls it.
 func (m *member) failLead(term uint64, err error) {
 	d := m.of
+	d.core.Resign(m.id, term)
 	d.mu.Lock()
 	e := m.lead
 	d.mu.Unlock()

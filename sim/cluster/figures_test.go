@@ -91,7 +91,8 @@ func TestFigures(t *testing.T) {
 		case f["aeon_store_leader{store=0}"] != float64(s.Stores[0].Leader) || f["aeon_store_term{store=0}"] < 1 || f["aeon_store_log_entries{store=0}"] < 1 || f["aeon_store_replicas{store=0}"] != 3:
 			t.Errorf("node %d: the store has the leader %v, the term %v, %v entries, %v replicas", i, f["aeon_store_leader{store=0}"], f["aeon_store_term{store=0}"], f["aeon_store_log_entries{store=0}"], f["aeon_store_replicas{store=0}"])
 		case f["aeon_placement_members{}"] != 3 || f["aeon_placement_voters{}"] != 3 || f["aeon_placement_leader{}"] == 0 || f["aeon_placement_version{}"] == 0 || f["aeon_log_sync_seconds{}"] == 0:
-			t.Errorf("node %d: of the placement it has %v members, %v voters", i, f["aeon_placement_members{}"], f["aeon_placement_voters{}"])
+			t.Errorf("node %d: of the placement it has %v members, %v voters, the leader %v, the version %v, and %v syncs of its log", i,
+				f["aeon_placement_members{}"], f["aeon_placement_voters{}"], f["aeon_placement_leader{}"], f["aeon_placement_version{}"], f["aeon_log_sync_seconds{}"])
 		}
 	}
 	// What a node that does not answer had to do is known from its last answer, and marked as such.
