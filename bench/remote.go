@@ -20,6 +20,8 @@ var parts = map[string]server.Part{
 	remote.TreePart:   remote.ServeTree,
 	peers.GRPCPart:    peers.ServeGRPC,
 	peers.ProtoPart:   peers.ServeProto,
+
+	peers.EncryptedProtoPart: peers.ServeEncryptedProto,
 }
 
 // remoteActors is how many counters are called.
@@ -36,7 +38,11 @@ func remoteRows() []row {
 	unary := func(_ string, peer remote.Peer) (load.System, error) {
 		return peers.GRPCUnary(peer.Address(), remote.MessageLen)
 	}
-	ask := func(_ string, peer remote.Peer) (load.System, error) { return peers.ProtoRemoteAsk(peer.Address()) }
+	ask := func(encrypted bool) pairing {
+		return func(_ string, peer remote.Peer) (load.System, error) {
+			return peers.ProtoRemoteAsk(peer.Address(), encrypted)
+		}
+	}
 	calls := func(write bool) pairing {
 		return func(dir string, peer remote.Peer) (load.System, error) {
 			return remote.Calls(dir, peer, remoteActors, write)
@@ -55,7 +61,8 @@ func remoteRows() []row {
 		{title: "remote call, 64 clients", goal: "rate >= protoactor-go's asks", callers: 64, timed: true,
 			contenders: func(p *place) []contender {
 				return []contender{
-					{"protoactor-go ask", p.beside(peers.ProtoPart, ask)},
+					{"protoactor-go ask, not encrypted", p.beside(peers.ProtoPart, ask(false))},
+					{"protoactor-go ask, encrypted", p.beside(peers.EncryptedProtoPart, ask(true))},
 					{"a message there and back (limit)", p.nodes(remote.EchoPart, echo(64))},
 					{"streams of grpc-go, not encrypted", p.beside(peers.GRPCPart, stream)},
 					{"unary calls of grpc-go, not encrypted", p.beside(peers.GRPCPart, unary)},

@@ -2,15 +2,21 @@ package peers
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/asynkron/protoactor-go/remote"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
@@ -19,8 +25,9 @@ import (
 
 // The parts of peers that are another process.
 const (
-	GRPCPart  = "grpc"
-	ProtoPart = "protoactor-go"
+	GRPCPart           = "grpc"
+	ProtoPart          = "protoactor-go"
+	EncryptedProtoPart = "protoactor-go, encrypted"
 )
 
 // bytesStream is a stream in both directions whose messages are bytes.
@@ -104,20 +111,53 @@ func GRPCUnary(address string, size int) (load.System, error) {
 	}, nil
 }
 
-// startRemoting has a system of actors reach others, and be reached.
-func startRemoting() (*actor.ActorSystem, *remote.Remote) {
+// startRemoting has a system of actors reach others, and be reached, by connections that are encrypted, as those between nodes of a cluster, or are not.
+func startRemoting(encrypted bool) (*actor.ActorSystem, *remote.Remote, error) {
+	var options []remote.ConfigOption
+	if encrypted {
+		own, err := selfSigned()
+		if err != nil {
+			return nil, nil, err
+		}
+		options = []remote.ConfigOption{
+			remote.WithServerOptions(grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS13}))),
+			// Verifying costs nothing once there is a connection.
+			remote.WithDialOptions(grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}))),
+		}
+	}
 	sys := newProtoSystem()
-	r := remote.NewRemote(sys, remote.Configure("127.0.0.1", 0))
+	r := remote.NewRemote(sys, remote.Configure("127.0.0.1", 0, options...))
 	r.Start()
-	return sys, r
+	return sys, r, nil
+}
+
+// selfSigned returns a certificate of this process.
+func selfSigned() (tls.Certificate, error) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour)}
+	cert, err := x509.CreateCertificate(nil, template, template, public, private)
+	return tls.Certificate{Certificate: [][]byte{cert}, PrivateKey: private}, err
 }
 
 // remoteActors is how many there are in another process.
 const remoteActors = 1000
 
 // ServeProto is the server.Part with a thousand actors that add up the numbers that they are told, and answer with the sum.
-func ServeProto(string) (address string, close func() error, err error) {
-	sys, r := startRemoting()
+func ServeProto(string) (address string, close func() error, err error) { return serveProto(false) }
+
+// ServeEncryptedProto is ServeProto by connections that are encrypted.
+func ServeEncryptedProto(string) (address string, close func() error, err error) {
+	return serveProto(true)
+}
+
+func serveProto(encrypted bool) (address string, close func() error, err error) {
+	sys, r, err := startRemoting(encrypted)
+	if err != nil {
+		return "", nil, err
+	}
 	for i := range remoteActors {
 		var sum int64
 		if _, err := sys.Root.SpawnNamed(actor.PropsFromFunc(func(c actor.Context) {
@@ -140,8 +180,11 @@ func protoName(i int) string { return fmt.Sprintf("counter%d", i) }
 var errSum = errors.New("an actor has answered something else")
 
 // ProtoRemoteAsk is protoactor-go's request and response to actors of another process, uniform over those that it has.
-func ProtoRemoteAsk(address string) (load.System, error) {
-	sys, r := startRemoting()
+func ProtoRemoteAsk(address string, encrypted bool) (load.System, error) {
+	sys, r, err := startRemoting(encrypted)
+	if err != nil {
+		return load.System{}, err
+	}
 	pids := make([]*actor.PID, remoteActors)
 	for i := range pids {
 		pids[i] = actor.NewPID(address, protoName(i))
