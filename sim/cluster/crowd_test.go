@@ -18,17 +18,10 @@ import (
 	"time"
 )
 
-// goesOn waits until so many more requests were answered. How long each may take is no matter of how many a machine can answer.
+// goesOn waits until so many more requests were answered.
 func (c *crowd) goesOn(requests int64) {
 	c.w.t.Helper()
-	before := c.added.Load()
-	for {
-		now := c.added.Load()
-		if now >= before+requests {
-			return
-		}
-		eventually(c.w.t, "a request is answered", func() (bool, any) { return c.added.Load() > now, fmt.Sprintf("%d of %d", now-before, requests) })
-	}
+	counts(c.w.t, "requests that are answered", &c.added, c.added.Load()+requests)
 }
 
 // crowd is clients that send requests, each until it is answered, and what they have been told.

@@ -47,10 +47,9 @@ func TestSeveralStores(t *testing.T) {
 	var given, passed, audits atomic.Int64
 	goesOn := func(n int64) {
 		t.Helper()
-		before, looked := c.added.Load(), audits.Load()
-		eventually(t, "requests and audits are answered", func() (bool, any) {
-			return c.added.Load() >= before+n && audits.Load() >= looked+n/10, fmt.Sprint(c.added.Load()-before, " ", audits.Load()-looked)
-		})
+		looked := audits.Load()
+		counts(t, "requests that are answered", &c.added, c.added.Load()+n)
+		counts(t, "audits that are answered", &audits, looked+n/10)
 	}
 	var group sync.WaitGroup
 	for i := range 6 {

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -217,6 +218,14 @@ func eventually(t *testing.T, what string, cond func() (ok bool, seen any)) {
 		case <-deadline:
 			t.Fatalf("%s: not within 30 s: %v", what, seen)
 		}
+	}
+}
+
+// counts waits until n is at least enough. The next one has to come in time, and not all: how much a machine does in a time is not what is tested.
+func counts(t *testing.T, what string, n *atomic.Int64, enough int64) {
+	t.Helper()
+	for now := n.Load(); now < enough; now = n.Load() {
+		eventually(t, what, func() (bool, any) { return n.Load() > now, fmt.Sprintf("%d more are wanted", enough-now) })
 	}
 }
 
