@@ -6,6 +6,6 @@
 // A build never writes outside the cache. The program's packages exist only in an
 // overlay of a small module that the cache holds beside the runtime. So neither a
 // go.mod of the user nor the network is involved, and concurrent builds cannot disturb
-// each other. A package keeps its Go build directory from one edit to the next, which
+// each other; those of one executable wait, and make it once. A package keeps its Go build directory from one edit to the next, which
 // lets Go reuse what has not changed.
 package gobuild
