@@ -115,7 +115,7 @@ func (t toolchain) command(ctx context.Context, c *Cache, args ...string) *exec.
 }
 
 // tags are those that Go compiles all programs with. Without the traces of gRPC nothing of a program looks methods up by their names, so the
-// linker leaves out those that are never called, a sixth of a program; and gRPC adds no pages to Go's own HTTP server.
+// linker leaves out those that are never called, a fifth of a program; and gRPC adds no pages to Go's own HTTP server.
 const tags = "grpcnotrace"
 
 // fetching returns the same command, except that Go may take modules from where the user

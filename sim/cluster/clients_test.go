@@ -139,14 +139,12 @@ func TestClientsThroughKills(t *testing.T) {
 	}
 	goesOn := func() {
 		t.Helper()
-		o.mu.Lock()
-		before := o.many["answered"]
-		o.mu.Unlock()
-		eventually(t, "calls are answered", func() (bool, any) {
+		answered := func() int64 {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			return o.many["answered"] > before+100, o.many["answered"] - before
-		})
+			return int64(o.many["answered"])
+		}
+		counts(t, "calls that are answered", answered, answered()+101)
 	}
 	for range *clientKills {
 		goesOn()

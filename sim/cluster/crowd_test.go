@@ -21,7 +21,7 @@ import (
 // goesOn waits until so many more requests were answered.
 func (c *crowd) goesOn(requests int64) {
 	c.w.t.Helper()
-	counts(c.w.t, "requests that are answered", &c.added, c.added.Load()+requests)
+	counts(c.w.t, "requests that are answered", c.added.Load, c.added.Load()+requests)
 }
 
 // crowd is clients that send requests, each until it is answered, and what they have been told.

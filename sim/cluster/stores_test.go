@@ -48,8 +48,8 @@ func TestSeveralStores(t *testing.T) {
 	goesOn := func(n int64) {
 		t.Helper()
 		looked := audits.Load()
-		counts(t, "requests that are answered", &c.added, c.added.Load()+n)
-		counts(t, "audits that are answered", &audits, looked+n/10)
+		counts(t, "requests that are answered", c.added.Load, c.added.Load()+n)
+		counts(t, "audits that are answered", audits.Load, looked+n/10)
 	}
 	var group sync.WaitGroup
 	for i := range 6 {

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -222,10 +221,10 @@ func eventually(t *testing.T, what string, cond func() (ok bool, seen any)) {
 }
 
 // counts waits until n is at least enough. The next one has to come in time, and not all: how much a machine does in a time is not what is tested.
-func counts(t *testing.T, what string, n *atomic.Int64, enough int64) {
+func counts(t *testing.T, what string, n func() int64, enough int64) {
 	t.Helper()
-	for now := n.Load(); now < enough; now = n.Load() {
-		eventually(t, what, func() (bool, any) { return n.Load() > now, fmt.Sprintf("%d more are wanted", enough-now) })
+	for last := n(); last < enough; last = n() {
+		eventually(t, what, func() (bool, any) { return n() > last, fmt.Sprintf("%d more are wanted", enough-last) })
 	}
 }
 

@@ -222,7 +222,7 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// What looks methods up by their names, as templates do, keeps the linker from leaving out those that are never called: a sixth of a program.
+// What looks methods up by their names, as templates do, keeps the linker from leaving out those that are never called: a fifth of a program.
 func TestProgramsHaveNoTemplates(t *testing.T) {
 	exe, err := os.ReadFile(buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true}))
 	if err != nil {
