@@ -130,9 +130,9 @@ var (
 // shown is how many failures of a suite the table has.
 const shown = 3
 
-// test runs a suite, with a bug if there is an overlay, and returns what it has said if it fails, "" if it passes.
+// test runs a suite, with a bug if there is an overlay, until a test fails, and returns what it has said then, "" if it passes.
 func test(t *testing.T, suite, overlay string) string {
-	args := append([]string{"test", "-vet=off", "-count=1"}, strings.Fields(suite)...)
+	args := append([]string{"test", "-vet=off", "-count=1", "-failfast"}, strings.Fields(suite)...)
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = root
 	if overlay != "" {

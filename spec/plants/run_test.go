@@ -145,7 +145,7 @@ var ofFollow = []plant{
 	bug("a search sees one end of a try", "spec/explore/explore.go",
 		"f.todo[j] = f.todo[j] || o.Alternative(options[i])",
 		"_, _ = j, o",
-		"./spec/golden -failfast -run TestGoldenPrograms"),
+		"./spec/golden -run TestGoldenPrograms"),
 	bug("sub-events out of order", "runtime/outbox/lane.go",
 		"\tl.queue = append(l.queue, e)\n",
 		"\tl.queue = append(l.queue, e)\n\tif n := len(l.queue); n-l.head > 1 {\n\t\tl.queue[n-1], l.queue[n-2] = l.queue[n-2], l.queue[n-1]\n\t}\n",
@@ -189,10 +189,10 @@ var ofFollow = []plant{
 }
 
 const (
-	golden      = "./spec/golden -failfast -run TestGoldenPrograms"
+	golden      = "./spec/golden -run TestGoldenPrograms"
 	probes      = "./runtime/exec -run TestProbes/"
-	randomly    = "./runtime/exec -failfast -run TestRandomWorkloadIsStrictlySerialisable"
-	crashing    = "./runtime/exec -failfast -run TestCrashesLoseNothingThatWasAnswered"
+	randomly    = "./runtime/exec -run TestRandomWorkloadIsStrictlySerialisable"
+	crashing    = "./runtime/exec -run TestCrashesLoseNothingThatWasAnswered"
 	closing     = "./runtime/exec -run TestClosingAmidLifeLosesNothing -close.runs 16"
 	crashImages = "./runtime/exec -run TestCrashImages"
 	killed      = "./sim/kill -run TestKilledProcessesLoseNothing"

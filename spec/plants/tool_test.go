@@ -41,7 +41,7 @@ var ofTool = []plant{
 	bug("states with other arguments of a timer are one", "spec/digest.go",
 		"\t\tw.values(t.args) // they",
 		"\t\t// they",
-		"./spec/golden -failfast -run TestGoldenPrograms"),
+		"./spec/golden -run TestGoldenPrograms"),
 	bug("a package of the runtime has as many lines as it likes", "internal/tidy/files.go",
 		"n.files > runtimeFilesMax || n.lines > runtimeLinesMax",
 		"n.files > runtimeFilesMax",
