@@ -94,13 +94,25 @@ func profiled(file string, f func() error) error {
 
 func (o options) measureAll(p *place) error {
 	fmt.Printf("%s, %d CPUs, median of %d rounds, data in %s\n", runtime.Version(), runtime.GOMAXPROCS(0), o.rounds, p.dir)
+	var titles strings.Builder
+	chosen, measured := false, false
 	for _, r := range rows() {
+		fmt.Fprintf(&titles, "\n\t%s", r.title)
 		if !strings.Contains(r.title, o.run) {
 			continue
 		}
-		if err := o.measure(r, p); err != nil {
+		chosen = true
+		some, err := o.measure(r, p)
+		if err != nil {
 			return fmt.Errorf("%s: %w", r.title, err)
 		}
+		measured = measured || some
+	}
+	switch {
+	case !chosen:
+		return fmt.Errorf("-run: no row has a title that contains %q; the titles are%s", o.run, &titles)
+	case !measured:
+		return fmt.Errorf("-system: no system of these rows has a name that contains %q", o.system)
 	}
 	return nil
 }
@@ -124,15 +136,16 @@ func (o options) plan(r row) load.Plan {
 	return plan
 }
 
-func (o options) measure(r row, p *place) error {
+// measure measures a row and prints it, and says whether it has any of the systems that are chosen.
+func (o options) measure(r row, p *place) (bool, error) {
 	systems, err := open(r.contenders(p), o.system)
 	if err != nil || len(systems) == 0 {
-		return err
+		return false, err
 	}
 	results, err := load.Compare(o.plan(r), systems...)
 	if err != nil {
-		return err
+		return false, err
 	}
 	printRow(os.Stdout, r, results)
-	return nil
+	return true, nil
 }
