@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aeon-lang/aeon/replica"
@@ -182,52 +183,54 @@ func TestACrashWhileAGroupIsLeft(t *testing.T) {
 // A group that has shrunk to one member, while the others left as soon as the leader said that they are out, goes on after a crash that leaves what
 // was synced: nothing has to be written behind the change for that.
 func TestTheLastMemberGoesOnAlone(t *testing.T) {
-	places := three()
-	c := open(t, quick(places...))
-	id, e := lead(t, c)
-	if err := put(e, "a", "1"); err != nil {
-		t.Fatal(err)
-	}
-	deadline := time.After(20 * time.Second)
-	for settled := false; !settled; {
-		var leads bool
-		if settled, leads = c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: {id}})[replicatest.Group]; !leads {
-			t.Fatalf("node %d does not lead", id)
+	synctest.Test(t, func(t *testing.T) {
+		places := three()
+		c := open(t, quick(places...))
+		id, e := lead(t, c)
+		if err := put(e, "a", "1"); err != nil {
+			t.Fatal(err)
 		}
-		list, _ := c.Node(id).Progress(replicatest.Group)
-		for n := event.NodeID(1); n <= 3; n++ {
-			if !slices.ContainsFunc(list, func(p replica.Progress) bool { return p.Node == n }) && c.Node(n).Has(replicatest.Group) {
-				if err := c.Node(n).Leave(replicatest.Group); err != nil {
-					t.Fatal(err)
+		deadline := time.After(20 * time.Second)
+		for settled := false; !settled; {
+			var leads bool
+			if settled, leads = c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: {id}})[replicatest.Group]; !leads {
+				t.Fatalf("node %d does not lead", id)
+			}
+			list, _ := c.Node(id).Progress(replicatest.Group)
+			for n := event.NodeID(1); n <= 3; n++ {
+				if !slices.ContainsFunc(list, func(p replica.Progress) bool { return p.Node == n }) && c.Node(n).Has(replicatest.Group) {
+					if err := c.Node(n).Leave(replicatest.Group); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
+			select {
+			case <-time.After(time.Millisecond):
+			case <-deadline:
+				t.Fatal("the others are not removed")
+			}
+		}
+		image := places[id-1].(*replicatest.Memory).Crash(func(int) int { return 0 })
+		leads := make(chan struct{}, 100)
+		d, err := driver.Open(driver.Config{
+			Node: id, Disk: driver.NewDisk(image), Logger: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }, Rand: rand.New(rand.NewPCG(1, 1)),
+			Send: func(event.NodeID, []byte) {}, Tick: time.Millisecond,
+			Roles: func(r replica.Role) {
+				if r.Leader == id {
+					leads <- struct{}{}
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 		select {
-		case <-time.After(time.Millisecond):
-		case <-deadline:
-			t.Fatal("the others are not removed")
+		case <-leads:
+		case <-time.After(5 * time.Second):
+			t.Error("the last member does not lead")
 		}
-	}
-	image := places[id-1].(*replicatest.Memory).Crash(func(int) int { return 0 })
-	leads := make(chan struct{}, 100)
-	d, err := driver.Open(driver.Config{
-		Node: id, Disk: driver.NewDisk(image), Logger: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }, Rand: rand.New(rand.NewPCG(1, 1)),
-		Send: func(event.NodeID, []byte) {}, Tick: time.Millisecond,
-		Roles: func(r replica.Role) {
-			if r.Leader == id {
-				leads <- struct{}{}
-			}
-		},
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-leads:
-	case <-time.After(5 * time.Second):
-		t.Error("the last member does not lead")
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -290,58 +290,60 @@ func TestAStateThatComesAtTheEndIsClosed(t *testing.T) {
 
 // A node that was removed from a group leaves, and takes part again later, with what the others have.
 func TestLeaving(t *testing.T) {
-	places := three()
-	c := open(t, quick(places...))
-	id, e := lead(t, c)
-	away, other := id%3+1, (id+1)%3+1
-	follow := func(want ...event.NodeID) {
-		t.Helper()
-		deadline := time.After(20 * time.Second)
-		for {
-			settled, leads := c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: want})[replicatest.Group]
-			if !leads {
-				t.Fatalf("node %d does not lead", id)
-			}
-			if settled {
-				return
-			}
-			select {
-			case <-time.After(time.Millisecond):
-			case <-deadline:
-				t.Fatalf("the members are not %v", want)
+	synctest.Test(t, func(t *testing.T) {
+		places := three()
+		c := open(t, quick(places...))
+		id, e := lead(t, c)
+		away, other := id%3+1, (id+1)%3+1
+		follow := func(want ...event.NodeID) {
+			t.Helper()
+			deadline := time.After(20 * time.Second)
+			for {
+				settled, leads := c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: want})[replicatest.Group]
+				if !leads {
+					t.Fatalf("node %d does not lead", id)
+				}
+				if settled {
+					return
+				}
+				select {
+				case <-time.After(time.Millisecond):
+				case <-deadline:
+					t.Fatalf("the members are not %v", want)
+				}
 			}
 		}
-	}
-	if err := put(e, "a", "1"); err != nil {
-		t.Fatal(err)
-	}
-	follow(id, other)
-	if err := c.Node(away).Leave(replicatest.Group); err != nil {
-		t.Fatal(err)
-	}
-	if names, _ := places[away-1].List("states"); len(names) > 0 {
-		t.Errorf("the node has left, and has %v", names)
-	}
-	if err := c.Stop(away); err != nil { // it starts without a part in the group
-		t.Fatal(err)
-	}
-	if err := c.StartEmpty(away); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Node(away).Leave(replicatest.Group); err != driver.ErrNoMember {
-		t.Errorf("a node leaves twice: %v", err)
-	}
-	if err := put(e, "b", "2"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Node(away).Join(replicatest.Group); err != nil {
-		t.Fatal(err)
-	}
-	follow(id, other, away)
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	equal(t, open(t, quick(places...)), places)
+		if err := put(e, "a", "1"); err != nil {
+			t.Fatal(err)
+		}
+		follow(id, other)
+		if err := c.Node(away).Leave(replicatest.Group); err != nil {
+			t.Fatal(err)
+		}
+		if names, _ := places[away-1].List("states"); len(names) > 0 {
+			t.Errorf("the node has left, and has %v", names)
+		}
+		if err := c.Stop(away); err != nil { // it starts without a part in the group
+			t.Fatal(err)
+		}
+		if err := c.StartEmpty(away); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Node(away).Leave(replicatest.Group); err != driver.ErrNoMember {
+			t.Errorf("a node leaves twice: %v", err)
+		}
+		if err := put(e, "b", "2"); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Node(away).Join(replicatest.Group); err != nil {
+			t.Fatal(err)
+		}
+		follow(id, other, away)
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, open(t, quick(places...)), places)
+	})
 }
 
 // equal checks, when a leader has committed something and all have it, that the states of all nodes are equal to the byte.
