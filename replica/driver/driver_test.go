@@ -154,6 +154,37 @@ func TestALeaderWithoutAnEngineHandsOver(t *testing.T) {
 	}
 }
 
+// Of a group of changes that travels in parts no later part is taken when one was refused, though package raft leads on in the term when it has given up
+// handing over.
+func TestNoPartIsTakenBehindOneThatWasRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, quick(three()...))
+		id, e := lead(t, c)
+		if err := put(e, "a", "1"); err != nil {
+			t.Fatal(err)
+		}
+		d, to := c.Node(id), id%3+1
+		c.Cut(id, to, true)
+		if err := d.Transfer(replicatest.Group, to); err != nil {
+			t.Fatal(err)
+		}
+		length, parts := d.LogLength(replicatest.Group), 0
+		for ; d.Leader(replicatest.Group) == (replica.Role{Group: replicatest.Group, Term: e.Term(), Leader: id}) && parts < 200; parts++ {
+			if err := d.Propose(replicatest.Group, e.Term(), []byte("part")); err != nil {
+				t.Fatal(err)
+			}
+			if n := d.LogLength(replicatest.Group); n != length {
+				t.Fatalf("the log has %d entries, and had %d before part %d: the parts before were refused", n, length, parts)
+			}
+			<-time.After(quick().Tick / 2) // so there is one between any two ticks
+			synctest.Wait()                // no other leader is on its way
+		}
+		if parts == 200 {
+			t.Error("the leader does not hand over")
+		}
+	})
+}
+
 // The engine of a leader fails when the node hears of another one, though nothing is asked of it: its system ends by that.
 func TestTheEngineOfADeposedLeaderFails(t *testing.T) {
 	c := open(t, quick(three()...))

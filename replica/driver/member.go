@@ -26,6 +26,8 @@ type member struct {
 	coming coming
 	confirmations
 
+	broken uint64 // the newest term in which a proposal was refused; belongs to the loop
+
 	// Guarded by of.mu; of.changed tells of changes.
 	role    replica.Role
 	reached uint64 // the term up to which the state was handed entries, and has taken those of former ones
@@ -225,11 +227,14 @@ func (m *member) leads(term uint64) bool {
 
 // propose appends data to the log behind all that was proposed before. Whatever happens to it, the engine of the term hears of it: the data is
 // committed, or the engine fails.
+//
+// Invariant: behind a proposal that was refused none of its term is taken. A large group of changes is many proposals. Package raft refuses them while
+// leadership is handed over, and takes them again when it has given that up, in the same term: the log would have the end of a group without its begin.
 func (m *member) propose(term uint64, data []byte) error {
 	d := m.of
 	if !d.loop.add(func() {
 		err := error(ErrDeposed)
-		if r := d.core.Leader(m.id); r.Leader == d.cfg.Node && r.Term == term {
+		if r := d.core.Leader(m.id); r.Leader == d.cfg.Node && r.Term == term && m.broken != term {
 			err = d.core.Propose(m.id, data)
 		}
 		if err == replica.ErrNotLeading { // it hands over
@@ -248,6 +253,7 @@ func (m *member) propose(term uint64, data []byte) error {
 // calls it.
 func (m *member) failLead(term uint64, err error) {
 	d := m.of
+	m.broken = max(m.broken, term)
 	d.core.Resign(m.id, term)
 	d.mu.Lock()
 	e := m.lead
