@@ -22,6 +22,18 @@ type waiting struct {
 	responses []*raftpb.Message
 }
 
+// drop takes out what is to be written for a group. The append was not handed out.
+func (a *Append) drop(g *group) {
+	kept := Append{Sync: a.Sync}
+	for i, w := range a.waiting {
+		if w.group != g {
+			kept.Records, kept.waiting = append(kept.Records, a.Records[i]), append(kept.waiting, w)
+		}
+	}
+	kept.Sync = kept.Sync && len(kept.Records) > 0
+	*a = kept
+}
+
 // record has the log of g changed as m says.
 func (c *Core) record(g *group, m *raftpb.Message) {
 	r := Record{Group: g.id, Entries: m.GetEntries()}
@@ -44,6 +56,7 @@ func (c *Core) record(g *group, m *raftpb.Message) {
 
 // enqueue adds a record to the append that comes next.
 func (c *Core) enqueue(g *group, r Record, sync bool, responses []*raftpb.Message) {
+	assert.That(!g.removed, "replica: group %d, which was removed, has something to write", g.id)
 	c.next.Records = append(c.next.Records, r)
 	c.next.Sync = c.next.Sync || sync
 	c.next.waiting = append(c.next.waiting, waiting{g, responses})

@@ -101,6 +101,9 @@ func (c *Core) Progress(id Group) (list []Progress, commit uint64) {
 
 // Remove ends the part that this node has in a group: it was removed from the members, or never was one. Its log and its state are then removed by
 // the driver. What is under way for it is dropped.
+//
+// Invariant: no append that is handed out from now on has a record of the group. The driver removes the log of the group behind the appends that it
+// was handed before; what came behind that would be the middle of a log.
 func (c *Core) Remove(id Group) {
 	g := c.find[id]
 	if g == nil {
@@ -109,4 +112,11 @@ func (c *Core) Remove(id Group) {
 	g.removed = true
 	delete(c.find, id)
 	c.groups = slices.DeleteFunc(c.groups, func(o *group) bool { return o == g })
+	c.next.drop(g)
+	if a := c.out.Append; a != nil {
+		if a.drop(g); len(a.Records) == 0 {
+			c.out.Append, c.append, c.hung = nil, nil, 0
+			c.write()
+		}
+	}
 }

@@ -326,28 +326,10 @@ func TestLeaving(t *testing.T) {
 		c := open(t, quick(places...))
 		id, e := lead(t, c)
 		away, other := id%3+1, (id+1)%3+1
-		follow := func(want ...event.NodeID) {
-			t.Helper()
-			deadline := time.After(20 * time.Second)
-			for {
-				settled, leads := c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: want})[replicatest.Group]
-				if !leads {
-					t.Fatalf("node %d does not lead", id)
-				}
-				if settled {
-					return
-				}
-				select {
-				case <-time.After(time.Millisecond):
-				case <-deadline:
-					t.Fatalf("the members are not %v", want)
-				}
-			}
-		}
 		if err := put(e, "a", "1"); err != nil {
 			t.Fatal(err)
 		}
-		follow(id, other)
+		follow(t, c, id, id, other)
 		if err := c.Node(away).Leave(replicatest.Group); err != nil {
 			t.Fatal(err)
 		}
@@ -369,7 +351,7 @@ func TestLeaving(t *testing.T) {
 		if err := c.Node(away).Join(replicatest.Group); err != nil {
 			t.Fatal(err)
 		}
-		follow(id, other, away)
+		follow(t, c, id, id, other, away)
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,133 @@
+package driver_test
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/driver"
+	"github.com/aeon-lang/aeon/replica/replicatest"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// slow is a place of which one directory can be held: nothing is written there meanwhile.
+type slow struct {
+	driver.Place
+	dir string
+
+	mu   sync.Mutex
+	held chan struct{} // nil: it is not
+}
+
+// hold holds the directory until release is called.
+func (p *slow) hold() (release func()) {
+	held := make(chan struct{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = held
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held = nil
+		close(held)
+	}
+}
+
+func (p *slow) wait() {
+	p.mu.Lock()
+	held := p.held
+	p.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+}
+
+// Open implements driver.Place.
+func (p *slow) Open(dir string) (store.Engine, error) {
+	e, err := p.Place.Open(dir)
+	if err == nil && dir == p.dir {
+		e = slowEngine{e, p}
+	}
+	return e, err
+}
+
+type slowEngine struct {
+	store.Engine
+	of *slow
+}
+
+// Apply implements store.Engine.
+func (e slowEngine) Apply(b store.Batch) error {
+	e.of.wait()
+	return e.Engine.Apply(b)
+}
+
+// Sync implements store.Engine.
+func (e slowEngine) Sync() error {
+	e.of.wait()
+	return e.Engine.Sync()
+}
+
+// What was to be written for a group behind an append that is under way is not written when the node has left the group. The node starts again, and can
+// take part again.
+func TestNothingIsWrittenOfAGroupThatWasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		places := three()
+		for i, p := range places {
+			places[i] = &slow{Place: p, dir: "log"}
+		}
+		c := open(t, quick(places...))
+		id, e := lead(t, c)
+		away, other := id%3+1, (id+1)%3+1
+		follow(t, c, id, 1, 2, 3)
+		release := places[away-1].(*slow).hold()
+		for _, key := range []string{"a", "b"} { // the first one is under way, the second one waits for that
+			if err := put(e, key, "1"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		left := make(chan error, 1)
+		go func() { left <- c.Node(away).Leave(replicatest.Group) }()
+		synctest.Wait()
+		release()
+		if err := <-left; err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // what was not dropped is written
+		if err := c.Stop(away); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.StartEmpty(away); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, c, id, id, other)
+		if err := c.Node(away).Join(replicatest.Group); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, c, id, 1, 2, 3)
+	})
+}
+
+// follow has the members of the group, which node id leads, be those that are wanted.
+func follow(t *testing.T, c *replicatest.Cluster, id event.NodeID, want ...event.NodeID) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for {
+		settled, leads := c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: want})[replicatest.Group]
+		if !leads {
+			t.Fatalf("node %d does not lead", id)
+		}
+		if settled {
+			return
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-deadline:
+			t.Fatalf("the members are not %v", want)
+		}
+	}
+}
