@@ -188,12 +188,11 @@ func (d *Driver) enter(g replica.Group, begin func(*member) (replica.LogState, e
 			err = errors.Join(err, m.state.Close())
 			return
 		}
-		if !d.ask(&d.loop, func() {
-			if err = d.addMember(m); err == nil {
-				err = m.join(log)
-			}
-		}) {
-			err = errors.Join(ErrClosed, m.state.Close())
+		if !d.ask(&d.loop, func() { err = d.addMember(m, log) }) {
+			err = ErrClosed
+		}
+		if err != nil {
+			err = errors.Join(err, m.state.Close())
 		}
 	}) {
 		return ErrClosed
@@ -201,12 +200,16 @@ func (d *Driver) enter(g replica.Group, begin func(*member) (replica.LogState, e
 	return err
 }
 
-// addMember adds a group while the driver runs, and starts its goroutine.
-func (d *Driver) addMember(m *member) error {
+// addMember adds a group while the driver runs, and starts its goroutine. A group that the core refuses, since its log does not fit its state, is not
+// on this node: who wants it there sees that, and tries again. The loop calls it.
+func (d *Driver) addMember(m *member, log replica.LogState) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return errors.Join(ErrClosed, m.state.Close())
+		return ErrClosed
+	}
+	if err := m.join(log); err != nil {
+		return err
 	}
 	d.groups[m.id] = m
 	m.start()

@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -129,5 +130,43 @@ func follow(t *testing.T, c *replicatest.Cluster, id event.NodeID, want ...event
 		case <-deadline:
 			t.Fatalf("the members are not %v", want)
 		}
+	}
+}
+
+// A group whose log does not fit its state is not on the node, and its state is closed.
+func TestAGroupThatCannotBeJoined(t *testing.T) {
+	p := &counted{Place: &replicatest.Memory{}}
+	engine, err := p.Open("log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, _, err := replica.OpenLog(engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Write(&replica.Append{Records: []replica.Record{{Group: replicatest.Group, Term: 1, Commit: 5}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := openAlone(t, 1, p)
+	const want = "group 1: the log begins behind 0, ends at 0, and is committed up to 5"
+	for range 2 {
+		if err := d.Join(replicatest.Group); fmt.Sprint(err) != want {
+			t.Errorf("%v, expected %q", err, want)
+		}
+		if d.Has(replicatest.Group) {
+			t.Error("the node has the group")
+		}
+		if n := p.open.Load(); n != 1 { // of the log
+			t.Errorf("%d engines are open", n)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
