@@ -404,13 +404,18 @@ func (c *Core) Settled(id Group, index uint64) {
 	g.log.settle(index)
 }
 
-// Describe writes into a message of the kind MsgSnap that it goes with the state of its group as it is applied now.
-func (c *Core) Describe(m Message) {
+// Describe writes into a message of the kind MsgSnap that it goes with the state of its group as it is applied now. It reports false if this node has no
+// part in the group any more: then nothing is sent.
+func (c *Core) Describe(m Message) bool {
 	g := c.find[m.Group]
+	if g == nil {
+		return false
+	}
 	s, err := g.log.describe()
 	assert.That(err == nil && s.GetMetadata().GetIndex() >= m.Raft.GetSnapshot().GetMetadata().GetIndex(),
 		"replica: the state of group %d has gone back to %d (%v)", g.id, s.GetMetadata().GetIndex(), err)
 	m.Raft.Snapshot = s
+	return true
 }
 
 // Sent says whether a message of the kind MsgSnap has arrived with its state.

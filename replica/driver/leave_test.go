@@ -170,3 +170,49 @@ func TestAGroupThatCannotBeJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A node that leaves a group, of which it was about to send a state, sends none, and closes what it has open.
+func TestLeavingBeforeAStateIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		places := three()
+		for i, p := range places {
+			places[i] = &counted{Place: &slow{Place: p, dir: "states/1/1"}}
+		}
+		c := open(t, quick(places...))
+		id, e := lead(t, c)
+		away := id%3 + 1
+		if err := c.Stop(away); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			if err := put(e, fmt.Sprintf("k%03d", i), string(make([]byte, 1000))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-time.After(50 * time.Millisecond)
+		synctest.Wait() // the engine of the state has all
+		release := places[id-1].(*counted).Place.(*slow).hold()
+		if err := put(e, "l", "1"); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(50 * time.Millisecond) // it is about to take that
+		if err := c.Start(away); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(50 * time.Millisecond)
+		synctest.Wait() // the state waits to be sent
+		left := make(chan error, 1)
+		go func() { left <- c.Node(id).Leave(replicatest.Group) }()
+		synctest.Wait()
+		release()
+		if err := <-left; err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Stop(id); err != nil {
+			t.Fatal(err)
+		}
+		if n := places[id-1].(*counted).open.Load(); n != 0 {
+			t.Errorf("%d engines are open at the end", n)
+		}
+	})
+}

@@ -48,7 +48,10 @@ func (m *member) send(msg replica.Message) {
 			return
 		}
 		described := d.loop.add(func() {
-			d.core.Describe(msg)
+			if !d.core.Describe(msg) {
+				_ = view.Close()
+				return
+			}
 			d.start(func() {
 				err := d.cfg.SendState(context.Background(), msg.To(), msg.Encode(), func(w io.Writer) error { return writeState(w, view) })
 				if closed := view.Close(); err == nil {
