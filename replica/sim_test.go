@@ -105,7 +105,7 @@ type cluster struct {
 	led       map[Group]map[uint64]event.NodeID
 	proposed  int
 
-	saw struct{ acks, reads, crashes, states, stalls, changes, transfers, resigned, cuts, refused int }
+	saw struct{ acks, reads, crashes, states, stalls, changes, transfers, resigned, cuts, refused, left, joined int }
 }
 
 // node is one node, with what survives its crashes.
@@ -122,7 +122,9 @@ type node struct {
 	state   map[Group]state
 	taken   map[Group]state // what a state that is sent, or made durable, has of it
 	pending *Append
-	todo    []*Apply         // in order
+	behind  []func()         // what the writer does behind pending
+	out     map[Group]bool   // groups that it has left, as it and its disk know
+	todo    []*Apply         // in order; nil: of a group that was left
 	coming  map[coming]state // states that are about to replace those of groups
 	hangs   uint64           // until when the disk does nothing
 	paused  uint64           // until when the process does nothing
@@ -146,7 +148,7 @@ func newCluster(seed uint64) *cluster {
 		committed: make(map[Group][]value), acked: make(map[Group]map[string]bool), led: make(map[Group]map[uint64]event.NodeID),
 	}
 	for id := event.NodeID(1); id <= simNodes; id++ {
-		n := &node{id: id, c: c, engine: memengine.New(), durable: make(map[Group]state), wrote: make(map[groupTerm]uint64)}
+		n := &node{id: id, c: c, engine: memengine.New(), durable: make(map[Group]state), out: make(map[Group]bool), wrote: make(map[groupTerm]uint64)}
 		c.nodes[id] = n
 		log, _, _ := OpenLog(n.engine)
 		var a Append
@@ -221,7 +223,7 @@ func (n *node) after(d uint64, f func()) {
 func (n *node) start() {
 	n.life++
 	n.down = false
-	n.pending, n.todo, n.state, n.taken, n.coming = nil, nil, make(map[Group]state), make(map[Group]state), make(map[coming]state)
+	n.pending, n.behind, n.todo, n.state, n.taken, n.coming = nil, nil, nil, make(map[Group]state), make(map[Group]state), make(map[coming]state)
 	n.mine, n.asked, n.resigned = make(map[Group]map[string]bool), make(map[uint64]uint64), make(map[groupTerm]uint64)
 	log, found, err := OpenLog(n.engine)
 	n.c.check(err)
@@ -233,6 +235,9 @@ func (n *node) start() {
 	for g := Group(1); g <= simGroups; g++ {
 		s := n.durable[g]
 		n.state[g], n.taken[g], n.mine[g] = s, s, make(map[string]bool)
+		if n.out[g] {
+			continue
+		}
 		if err := n.core.Add(g, Start{Applied: s.applied(), Members: s.members(), Log: found[g]}); err != nil {
 			n.c.fail("node %d does not start: %v", n.id, err)
 		}
@@ -277,6 +282,9 @@ func (n *node) act() {
 		n.write(e.Append)
 	}
 	for i := range e.Apply {
+		if !n.has(e.Apply[i].Group) {
+			continue
+		}
 		n.todo = append(n.todo, &e.Apply[i])
 		n.after(c.r.Uint64N(30), n.applyNext)
 	}
@@ -300,6 +308,10 @@ func (n *node) write(a *Append) {
 	n.after(wait, func() {
 		n.pending = nil
 		n.commit(a, len(a.Records)*2+1)
+		for _, do := range n.behind {
+			do()
+		}
+		n.behind = nil
 		n.after(n.c.r.Uint64N(40), func() {
 			for _, r := range a.Records {
 				if s, is := n.coming[comingOf(&r)]; is {
@@ -411,7 +423,9 @@ func (n *node) receive(m Message) {
 // sendState sends a state with the message that announces it.
 func (n *node) sendState(m Message) {
 	c := n.c
-	n.core.Describe(m)
+	if !n.core.Describe(m) {
+		return
+	}
 	s := n.taken[m.Group]
 	if s.applied() != m.Raft.GetSnapshot().GetMetadata().GetIndex() {
 		c.fail("node %d describes a state of group %d at %d, which is at %d", n.id, m.Group, m.Raft.GetSnapshot().GetMetadata().GetIndex(), s.applied())
@@ -448,6 +462,9 @@ func (n *node) sendState(m Message) {
 func (n *node) applyNext() {
 	c, a := n.c, n.todo[0]
 	n.todo = n.todo[1:]
+	if a == nil {
+		return
+	}
 	s := n.state[a.Group]
 	for _, e := range a.Entries {
 		if e.GetIndex() <= s.applied() {
@@ -493,6 +510,9 @@ func (n *node) take(g Group) {
 
 // checkpoint makes a state durable, and has the log cut some way below it.
 func (n *node) checkpoint(g Group) {
+	if !n.has(g) {
+		return
+	}
 	if n.c.r.IntN(2) == 0 {
 		n.take(g)
 	}
@@ -672,6 +692,7 @@ func (c *cluster) healed() {
 func simulate(seed uint64) *cluster {
 	c := newCluster(seed)
 	c.after(1, c.load)
+	c.after(1500, c.part)
 	c.after(2000, c.fault)
 	c.run(faultTime + 9000)
 	before := make(map[Group]int)
@@ -719,6 +740,8 @@ func TestSimulatedClusters(t *testing.T) {
 		sum.saw.resigned += c.saw.resigned
 		sum.saw.cuts += c.saw.cuts
 		sum.saw.refused += c.saw.refused
+		sum.saw.left += c.saw.left
+		sum.saw.joined += c.saw.joined
 	}
 	t.Logf("%+v", sum.saw)
 }

@@ -72,7 +72,7 @@ var ofReplica = []plant{
 	bug("a node writes of a group that it has left", "replica/follow.go",
 		"\tc.next.drop(g)\n",
 		"",
-		"./replica/driver -run TestNothingIsWrittenOfAGroupThatWasLeft"),
+		"./replica/driver -run TestNothingIsWrittenOfAGroupThatWasLeft", replica),
 	bug("a group that the core refuses is on the node", "replica/driver/driver.go",
 		"\tif err := m.join(log); err != nil {\n\t\treturn err\n\t}\n\td.groups[m.id] = m\n",
 		"\td.groups[m.id] = m\n\tif err := m.join(log); err != nil {\n\t\treturn err\n\t}\n",
