@@ -22,12 +22,13 @@ const (
 
 // brief is what a node tells of itself.
 type brief struct {
-	PID     int                 `json:"pid"`
-	Listen  string              `json:"listen"`
-	Open    bool                `json:"open"` // it asks clients neither for TLS nor for tokens
-	Sync    time.Duration       `json:"sync"` // of its log; the mean of the last second
-	Stores  []storeBrief        `json:"stores"`
-	Settled []placement.StoreID `json:"settled"` // stores that it leads, whose members are those wanted, and up to date
+	PID    int           `json:"pid"`
+	Listen string        `json:"listen"`
+	Open   bool          `json:"open"` // it asks clients neither for TLS nor for tokens
+	Sync   time.Duration `json:"sync"` // of its log; the mean of the last second
+	Stores []storeBrief  `json:"stores"`
+	// Followed are stores that it leads, whose members are those of a version of their list, and up to date.
+	Followed map[placement.StoreID]uint64 `json:"followed"`
 }
 
 // storeBrief is what a node tells of a store that it keeps.
@@ -102,11 +103,7 @@ func (n *node) tell() brief {
 		b.Stores = append(b.Stores, st)
 	}
 	n.stores.mu.Lock()
-	for id, ok := range n.stores.settled {
-		if ok {
-			b.Settled = append(b.Settled, id)
-		}
-	}
+	b.Followed = n.stores.followed
 	n.stores.mu.Unlock()
 	return b
 }

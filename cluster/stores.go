@@ -15,9 +15,9 @@ import (
 
 // stores is what this node knows of the stores that it leads.
 type stores struct {
-	mu      sync.Mutex
-	settled map[placement.StoreID]bool
-	spread  time.Time // when this node has given a store to another one last; of keepStores alone
+	mu       sync.Mutex
+	followed map[placement.StoreID]uint64 // which version of its list the group of a store has followed to the end; replaced, and never changed
+	spread   time.Time                    // when this node has given a store to another one last; of keepStores alone
 }
 
 // followInterval is how often a leader looks whether the members of a group are those that placement wants.
@@ -44,14 +44,16 @@ func (n *node) keepStores() {
 		for id, st := range s.Stores {
 			want[replica.Group(id)] = st.Replicas
 		}
-		settled := make(map[placement.StoreID]bool)
+		followed := make(map[placement.StoreID]uint64)
 		for g, is := range n.driver.Follow(want) {
-			settled[placement.StoreID(g)] = is
+			if id := placement.StoreID(g); is {
+				followed[id] = s.Stores[id].Version
+			}
 		}
 		n.stores.mu.Lock()
-		n.stores.settled = settled
+		n.stores.followed = followed
 		n.stores.mu.Unlock()
-		n.spread(s, settled)
+		n.spread(s, followed)
 		select {
 		case <-n.stop:
 			return
@@ -66,14 +68,14 @@ const spreadInterval = 3 * time.Second
 
 // spread gives one of the stores that this node leads to the node that is to lead it: of several stores each has a preferred leader, so that all nodes
 // lead equally many. A store that is the only one stays where it is.
-func (n *node) spread(s *placement.State, settled map[placement.StoreID]bool) {
+func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64) {
 	if len(s.Stores) == 1 || time.Since(n.stores.spread) < spreadInterval {
 		return
 	}
 	for id := range s.Stores {
 		id := placement.StoreID(id)
 		to := preferred(s, id)
-		if !settled[id] || to == n.id.Node || !n.heard(to) || n.driver.Leader(replica.Group(id)).Leader != n.id.Node {
+		if followed[id] != s.Stores[id].Version || to == n.id.Node || !n.heard(to) || n.driver.Leader(replica.Group(id)).Leader != n.id.Node {
 			continue
 		}
 		n.stores.spread = time.Now()
@@ -137,18 +139,19 @@ func (n *node) isOut(id placement.StoreID) bool {
 	return false
 }
 
-// settled implements placement.View.Settled: for the leader of the placement, which may not lead the store.
-func (n *node) settled(id placement.StoreID) bool {
+// settled implements placement.View.Settled: for the leader of the placement, which may not lead the store. What this node and the others report is as of
+// the list that the leader of the store had then, so a report counts for that version of it alone.
+func (n *node) settled(id placement.StoreID, version uint64) bool {
 	n.stores.mu.Lock()
-	mine := n.stores.settled[id]
+	mine := n.stores.followed[id]
 	n.stores.mu.Unlock()
-	if mine {
+	if mine == version {
 		return true
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, h := range n.brief {
-		if time.Since(h.at) < staleAfter && slices.Contains(h.brief.Settled, id) {
+		if time.Since(h.at) < staleAfter && h.brief.Followed[id] == version {
 			return true
 		}
 	}

@@ -42,8 +42,8 @@ func joined(t interface{ Fatal(...any) }, s *State) event.NodeID {
 	return r.Node
 }
 
-func all(event.NodeID) bool { return true }
-func settled(StoreID) bool  { return true }
+func all(event.NodeID) bool        { return true }
+func settled(StoreID, uint64) bool { return true }
 
 // The plan of any cluster leads, by commands that are all taken, to one in which each store has as many replicas as it should, on
 // nodes that stay, evenly; and then it ends. On the way no store changes by more than one replica, or has none that it had.
@@ -63,7 +63,7 @@ func TestPlansLeadThere(t *testing.T) {
 			}
 			v := View{Heard: all, Settled: settled}
 			if rapid.Bool().Draw(t, "partly") { // it is interrupted
-				v.Settled = func(id StoreID) bool { return id%2 == 0 }
+				v.Settled = func(id StoreID, _ uint64) bool { return id%2 == 0 }
 			}
 			for range rapid.IntRange(0, 3).Draw(t, "rounds") {
 				perform(t, s, v)
@@ -168,6 +168,64 @@ func TestSilentNodes(t *testing.T) {
 		}
 		if list := Plan(s, View{Heard: func(n event.NodeID) bool { return n != 2 }, Settled: settled}); len(list) > 0 {
 			t.Fatalf("a silent node loses stores: %+v", list)
+		}
+	})
+}
+
+// group is the raft group of a store: it follows the list of the store some time after that has changed.
+type group struct {
+	version uint64
+	members []event.NodeID
+}
+
+// A node that leaves is a member of the cluster as long as it is one of a group: whichever group is late, none that has lost a node counts on the vote
+// of one that is gone. A list does not change again before the group has followed it.
+func TestNodesStayUntilTheirGroupsDoWithoutThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := formed(t, rapid.IntRange(1, 4).Draw(t, "stores"), 2*rapid.IntRange(0, 2).Draw(t, "replicas")+1)
+		for range rapid.IntRange(1, 5).Draw(t, "nodes") {
+			joined(t, s)
+		}
+		groups := make([]group, len(s.Stores))
+		follow := func(id int) { groups[id] = group{s.Stores[id].Version, slices.Clone(s.Stores[id].Replicas)} }
+		for id := range groups {
+			follow(id)
+		}
+		v := View{Heard: all, Settled: func(id StoreID, version uint64) bool { return groups[id].version == version }}
+		check := func() {
+			for id, g := range groups {
+				if v := s.Stores[id].Version; v > g.version+1 {
+					t.Fatalf("the list of store %d has version %d, and its group has followed version %d", id, v, g.version)
+				}
+				for _, n := range g.members {
+					if s.Members[n].Membership == Removed {
+						t.Fatalf("node %d is removed, and the group of store %d has the members %v", n, id, g.members)
+					}
+				}
+			}
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "rounds") {
+			if rapid.IntRange(0, 2).Draw(t, "one leaves") == 0 {
+				_, _ = s.Apply(&Command{At: noon, Leave: &Leave{event.NodeID(rapid.Uint64Range(1, uint64(s.LastNode)).Draw(t, "which"))}}) // the last one may not
+			}
+			perform(t, s, v)
+			check()
+			late := rapid.Uint64().Draw(t, "late")
+			for id := range groups {
+				if late>>id&1 == 0 {
+					follow(id)
+				}
+			}
+		}
+		for range 200 {
+			perform(t, s, v)
+			check()
+			for id := range groups {
+				follow(id)
+			}
+		}
+		if list := s.with(Leaving); len(list) > 0 {
+			t.Fatalf("%v still leave", list)
 		}
 	})
 }

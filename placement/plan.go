@@ -12,13 +12,16 @@ type View struct {
 	// Heard reports whether a node was heard of lately. One that was not is given no store; what it keeps stays, as it may come back
 	// with it.
 	Heard func(event.NodeID) bool
-	// Settled reports whether the raft group of a store has the members that the state says, all of them up to date.
-	Settled func(StoreID) bool
+	// Settled reports whether the raft group of a store has the members that a version of its list says, all of them up to date. What holds of
+	// an earlier version does not count: the group has yet to follow what has changed since.
+	Settled func(id StoreID, version uint64) bool
 }
 
 // Plan returns commands that bring the cluster nearer to what it should be, none if it is there or has to wait: each store has
 // Replicas replicas, or as many as there are nodes but an odd number, and two if it had more and two nodes are left; none is kept by a node that leaves;
 // and the nodes keep equally many, but for one, unless there are too few of them. A store changes by one replica at a time, and only when its group is settled.
+// A node that leaves is removed when all groups are settled: its vote counts in a group that has not followed its list yet, so the group could lose its
+// majority for ever.
 func Plan(s *State, v View) (list []Command) {
 	if s.Cluster == "" {
 		return nil
@@ -33,17 +36,19 @@ func Plan(s *State, v View) (list []Command) {
 			p.load[n]++
 		}
 	}
-	for id := range s.Stores {
+	allSettled := true
+	for id, st := range s.Stores {
 		id := StoreID(id)
-		if !v.Settled(id) {
+		if !v.Settled(id, st.Version) {
+			allSettled = false
 			continue
 		}
 		if next := p.next(id, want); next != nil {
-			list = append(list, Command{Replicate: &Replicate{Store: id, Version: s.Stores[id].Version, Replicas: next}})
+			list = append(list, Command{Replicate: &Replicate{Store: id, Version: st.Version, Replicas: next}})
 		}
 	}
 	for _, n := range s.with(Leaving) {
-		if len(s.Of(n)) == 0 {
+		if allSettled && len(s.Of(n)) == 0 {
 			list = append(list, Command{Remove: &Remove{Node: n}})
 		}
 	}

@@ -106,7 +106,7 @@ func (s *server) tryOpen(told map[event.NodeID]placement.Member, change func(*Co
 			defer c.mu.Unlock()
 			return !c.silent[n]
 		},
-		Settled: func(placement.StoreID) bool {
+		Settled: func(placement.StoreID, uint64) bool {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			return c.settled

@@ -52,7 +52,7 @@ type Config struct {
 	Addresses func(event.NodeID) []string
 	// Heard and Settled are what the plan knows of the world: see placement.View. nil: all nodes are heard, no store is settled. Any goroutine calls them.
 	Heard   func(event.NodeID) bool
-	Settled func(placement.StoreID) bool
+	Settled func(id placement.StoreID, version uint64) bool
 	Clock   func() time.Time // nil: time.Now
 	Logger  *slog.Logger     // nil: nothing is logged
 	// Fatal ends the process: the log was not written, or not in time, or a command cannot be read. Any goroutine calls it, maybe more than once.
@@ -128,7 +128,7 @@ func (c *Config) fill() {
 		c.Heard = func(event.NodeID) bool { return true }
 	}
 	if c.Settled == nil {
-		c.Settled = func(placement.StoreID) bool { return false }
+		c.Settled = func(placement.StoreID, uint64) bool { return false }
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now

@@ -1,0 +1,26 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// That a group has the members of an earlier list says nothing of the list that there is now: neither what this node has found, nor what others report.
+func TestReportsCountForTheirVersion(t *testing.T) {
+	n := &node{brief: make(map[event.NodeID]heard)}
+	n.stores.followed = map[placement.StoreID]uint64{0: 3}
+	n.brief[2] = heard{brief{Followed: map[placement.StoreID]uint64{1: 5}}, time.Now()}
+	n.brief[3] = heard{brief{Followed: map[placement.StoreID]uint64{2: 7}}, time.Now().Add(-staleAfter)}
+	for _, c := range []struct {
+		store   placement.StoreID
+		version uint64
+		want    bool
+	}{{0, 3, true}, {0, 4, false}, {1, 5, true}, {1, 6, false}, {2, 7, false}, {3, 1, false}} {
+		if got := n.settled(c.store, c.version); got != c.want {
+			t.Errorf("store %d is settled in version %d: %v", c.store, c.version, got)
+		}
+	}
+}
