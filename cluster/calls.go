@@ -139,10 +139,21 @@ func (n *node) askAll() {
 				n.mu.Lock()
 				n.brief[id] = heard{b, time.Now()}
 				n.mu.Unlock()
+				n.learn(id, b)
 			}
 		})
 	}
 	group.Wait()
+}
+
+// learn takes what another node says of the stores that it leads. A raft group tells its members alone who leads it: a node that has no replica of a
+// store, or has one that the group has not admitted yet, would know nowhere to send requests to.
+func (n *node) learn(from event.NodeID, b brief) {
+	for _, st := range b.Stores {
+		if g := replica.Group(st.ID); st.Leads && n.driver.Leader(g).Leader == 0 {
+			n.turn(replica.Role{Group: g, Term: st.Term, Leader: from})
+		}
+	}
 }
 
 // heard implements placement.View.Heard.

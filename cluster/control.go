@@ -270,7 +270,7 @@ func (n *node) transferTo(ctx context.Context, id placement.StoreID, to event.No
 	defer cancel()
 	g := replica.Group(id)
 	for {
-		role := n.driver.Leader(g)
+		role, _, _ := n.holders.of(n, id).known() // the driver knows the leaders of its own groups alone
 		var err error
 		switch role.Leader {
 		case to:

@@ -48,11 +48,14 @@ func newHolder(node event.NodeID, g replica.Group, open open, clock *sched.Hybri
 	return &holder{node: node, group: g, open: open, clock: clock, log: log, changed: make(chan struct{}), role: replica.Role{Group: g}}
 }
 
-// turn takes a new role. It does not wait.
+// turn takes a role, if it is news: other nodes tell of theirs again and again, and requests that are under way to a leader end when it changes. It does
+// not wait.
+//
+// Invariant: the term of the role does not fall.
 func (h *holder) turn(r replica.Role) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if r.Term < h.role.Term {
+	if r.Term < h.role.Term || r == h.role {
 		return
 	}
 	h.role = r

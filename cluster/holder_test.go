@@ -68,3 +68,30 @@ func TestAStoreThatCannotBeOpenedGoesToAnotherNode(t *testing.T) {
 		t.Errorf("the store was opened %d times", opened)
 	}
 }
+
+// A request that is under way to a leader goes on while that leads: what is known already, or was once, ends it not.
+func TestRolesThatAreNoNews(t *testing.T) {
+	h := newHolder(1, replicatest.Group, nil, sched.NewHybrid(sched.RealClock{}), slog.New(slog.DiscardHandler))
+	turn := func(term uint64, leader event.NodeID) {
+		h.turn(replica.Role{Group: replicatest.Group, Term: term, Leader: leader})
+	}
+	turn(3, 2)
+	_, at, _ := h.known()
+	over := func() bool {
+		select {
+		case <-at.Over:
+			return true
+		default:
+			return false
+		}
+	}
+	turn(3, 2)
+	turn(2, 3)
+	if role, _, _ := h.known(); over() || role.Leader != 2 {
+		t.Errorf("the leader is node %d, and requests end: %v", role.Leader, over())
+	}
+	turn(4, 3)
+	if role, at, _ := h.known(); !over() || role.Leader != 3 || at.Node != 3 {
+		t.Errorf("the leader is node %d, and requests go to node %d, those to the one before end: %v", role.Leader, at.Node, over())
+	}
+}

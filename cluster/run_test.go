@@ -65,7 +65,8 @@ func tryWith(dir, listen string, cluster settings.Cluster, create bool) *trial {
 
 // lines is a log in memory.
 type lines struct {
-	serves chan struct{} // closed with the line that says so
+	serves chan struct{} // closed with the first line that says so
+	once   sync.Once     // for serves
 
 	mu   sync.Mutex
 	text strings.Builder
@@ -76,7 +77,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if bytes.Contains(b, []byte("this node runs the actors")) {
-		close(l.serves)
+		l.once.Do(func() { close(l.serves) })
 	}
 	return l.text.Write(b)
 }
