@@ -153,6 +153,9 @@ func (n *node) learn(from event.NodeID, b brief) {
 		if g := replica.Group(st.ID); st.Leads && n.driver.Leader(g).Leader == 0 {
 			n.turn(replica.Role{Group: g, Term: st.Term, Leader: from})
 		}
+		if st.Serves {
+			n.holders.of(n, st.ID).served(st.Term)
+		}
 	}
 }
 

@@ -1,10 +1,13 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +25,7 @@ type holder struct {
 	open   open
 	clock  *sched.Hybrid
 	driver *driver.Driver // set before run: it tells of roles as soon as it is there
+	fail   func(error)    // ends the process
 	log    *slog.Logger
 
 	mu      sync.Mutex
@@ -31,6 +35,9 @@ type holder struct {
 	over    chan struct{} // of place; nil: there was none yet
 	changed chan struct{} // closed when role or place changes
 	ended   bool
+
+	failures int    // how often this node could not open the store, since a node has opened it last
+	failedIn uint64 // the term of the last of these
 
 	timings Timings
 	system  *system // nil: it is on another node
@@ -44,8 +51,8 @@ type Timings struct {
 	Recover time.Duration // from the engine to a system that serves
 }
 
-func newHolder(node event.NodeID, g replica.Group, open open, clock *sched.Hybrid, log *slog.Logger) *holder {
-	return &holder{node: node, group: g, open: open, clock: clock, log: log, changed: make(chan struct{}), role: replica.Role{Group: g}}
+func newHolder(node event.NodeID, g replica.Group, open open, clock *sched.Hybrid, fail func(error), log *slog.Logger) *holder {
+	return &holder{node: node, group: g, open: open, clock: clock, fail: fail, log: log, changed: make(chan struct{}), role: replica.Role{Group: g}}
 }
 
 // turn takes a role, if it is news: other nodes tell of theirs again and again, and requests that are under way to a leader end when it changes. It does
@@ -91,9 +98,14 @@ func (h *holder) run() {
 			<-changed
 			continue
 		}
-		h.lead(role.Term)
+		reason := h.lead(role.Term)
+		h.pause(role.Term)
+		alone := h.alone() // not under mu: the driver takes that while it tells of a role
 		h.mu.Lock()
 		if h.role.Term == role.Term && !h.ended { // the term is used up
+			if alone {
+				h.fail(fmt.Errorf("store %d has failed on this node, and no other one can lead it; start the node again: %w", h.group, reason))
+			}
 			h.driver.Resign(h.group, role.Term)
 			h.role.Leader = 0
 			h.move(front.Place{})
@@ -102,22 +114,80 @@ func (h *holder) run() {
 	}
 }
 
-// lead runs the system in one term.
-func (h *holder) lead(term uint64) {
+// alone reports whether this node leads the group and is the only one that votes: it can hand nothing over, and a term has one engine.
+func (h *holder) alone() bool {
+	list, _ := h.driver.Progress(h.group)
+	list = slices.DeleteFunc(list, func(p replica.Progress) bool { return !p.Votes })
+	return len(list) == 1 && list[0].Node == h.node
+}
+
+// How long a node that could not open a store twice in succession keeps it before another one tries. The time doubles with each further failure.
+const (
+	pauseMin = time.Second
+	pauseMax = 30 * time.Second
+)
+
+// pause waits before this node gives away a store that no node has opened since it failed here the last time. Without that a store which none can open
+// would go from node to node as fast as these elect leaders and recover.
+func (h *holder) pause(term uint64) {
+	var over <-chan time.Time
+	for {
+		h.mu.Lock()
+		n, changed := h.failures, h.changed
+		stays := h.role.Term == term && h.role.Leader == h.node && !h.ended && h.failedIn == term && n > 1
+		h.mu.Unlock()
+		if !stays {
+			return
+		}
+		if over == nil {
+			over = time.After(min(pauseMin<<min(n-2, 10), pauseMax))
+		}
+		select {
+		case <-over:
+			return
+		case <-changed:
+		}
+	}
+}
+
+// failed notes that this node could not open the store in a term.
+func (h *holder) failed(term uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failures++
+	h.failedIn = term
+}
+
+// served notes that a node has opened the store in a term. So it can be opened, and if this node cannot, another one is to have it at once.
+func (h *holder) served(term uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if term > h.failedIn {
+		h.failures = 0
+	}
+}
+
+// errUsedUp is why a node that leads a store in a term cannot use it, if nothing else has failed.
+var errUsedUp = errors.New("the engine of the term has ended")
+
+// lead runs the system in one term. It returns why the store cannot be used in that.
+func (h *holder) lead(term uint64) error {
 	began := time.Now()
 	e, err := h.driver.Lead(h.group, term)
 	if err != nil {
 		if !errors.Is(err, driver.ErrDeposed) && !errors.Is(err, driver.ErrClosed) {
 			h.log.Warn("this node leads a store and cannot use it", "store", h.group, "error", err)
+			h.failed(term)
 		}
-		return
+		return err
 	}
 	led := time.Now()
 	told, err := e.Told()
 	if err != nil {
 		h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
+		h.failed(term)
 		e.Fail(err)
-		return
+		return err
 	}
 	if behind := h.clock.Resume(told); behind > sched.ClockOffMax {
 		h.log.Warn("the clock of this node is behind the time of the data: no time passes for actors until it has caught up", "store", h.group, "behind", behind)
@@ -128,10 +198,12 @@ func (h *holder) lead(term uint64) {
 		deposed := errors.Is(err, driver.ErrDeposed) || errors.Is(err, driver.ErrClosed)
 		if !deposed {
 			h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
+			h.failed(term)
 			e.Fail(err)
 		}
-		return
+		return err
 	}
+	h.served(term)
 	h.mu.Lock()
 	if h.role.Term == term && h.role.Leader == h.node && !h.ended {
 		h.timings = Timings{led.Sub(began), time.Since(led)}
@@ -156,6 +228,7 @@ func (h *holder) lead(term uint64) {
 		h.log.Warn("the actors of a store have not ended in time", "store", h.group, "error", err)
 	}
 	e.Fail(driver.ErrDeposed)
+	return cmp.Or(reason, errUsedUp)
 }
 
 // graceMax is how long events may run on when the node ends, or gives a store away.

@@ -3,7 +3,9 @@ package cluster
 import (
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aeon-lang/aeon/replica"
@@ -13,6 +15,138 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
+
+// endsNot has a test fail if a node ends.
+func endsNot(t *testing.T) func(error) {
+	return func(err error) { t.Errorf("the node ends: %v", err) }
+}
+
+// follow runs a holder, which hears of the roles of a driver, until the function that is returned is called.
+func follow(h *holder, d *driver.Driver) (end func()) {
+	h.driver = d
+	var tasks sync.WaitGroup
+	stop := make(chan struct{})
+	tasks.Go(h.run)
+	tasks.Go(func() {
+		look := time.NewTicker(time.Millisecond)
+		defer look.Stop()
+		for last := (replica.Role{}); ; {
+			if r := d.Leader(h.group); r != last { // a driver tells once of each
+				h.turn(r)
+				last = r
+			}
+			select {
+			case <-stop:
+				return
+			case <-look.C:
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		h.end()
+		tasks.Wait()
+	}
+}
+
+// unopened begins a group whose store no node can open. Each attempt is told to opens.
+func unopened(t *testing.T, nodes int, fail func(error), opens func()) (end func()) {
+	t.Helper()
+	var places []driver.Place
+	for range nodes {
+		places = append(places, &replicatest.Memory{})
+	}
+	log := slog.New(slog.DiscardHandler)
+	c, err := replicatest.Open(replicatest.Config{Places: places, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends []func()
+	for id := event.NodeID(1); id <= event.NodeID(nodes); id++ {
+		ends = append(ends, follow(newHolder(id, replicatest.Group, func(store.Engine, uint64, func(error)) (*system, error) {
+			opens()
+			return nil, errors.New("the program has changed")
+		}, sched.NewHybrid(sched.RealClock{}), fail, log), c.Node(id)))
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A store that no node can open does not go round as fast as it can: of five attempts on three nodes one at least is the second on its node, after which
+// that waits.
+func TestAStoreThatNoNodeCanOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := make(chan time.Time, 5)
+		defer unopened(t, 3, endsNot(t), func() {
+			select {
+			case opened <- time.Now():
+			default:
+			}
+		})()
+		first := <-opened
+		for range cap(opened) - 2 {
+			<-opened
+		}
+		if d := (<-opened).Sub(first); d < pauseMin {
+			t.Errorf("the store was opened %d times within %v", cap(opened), d)
+		}
+	})
+}
+
+// The only member of a group, which can hand nothing over, ends when it cannot use the store: started again it can try again.
+func TestTheOnlyNodeOfAStoreThatCannotBeOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := make(chan error, 1)
+		defer unopened(t, 1, func(err error) { failed <- err }, func() {})()
+		select {
+		case err := <-failed:
+			if want := "store 1 has failed on this node, and no other one can lead it; start the node again: the program has changed"; err.Error() != want {
+				t.Errorf("the node ends: %v, want %s", err, want)
+			}
+		case <-time.After(time.Minute):
+			t.Error("the node goes on, and its store has no engine")
+		}
+	})
+}
+
+// A node waits the longer before it gives a store away the more often that has failed there, until a node has opened it, or another one leads.
+func TestPausesGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHolder(1, replicatest.Group, nil, sched.NewHybrid(sched.RealClock{}), nil, slog.New(slog.DiscardHandler))
+		term := uint64(0)
+		pauses := func() time.Duration {
+			term++
+			h.turn(replica.Role{Group: replicatest.Group, Term: term, Leader: 1})
+			h.failed(term)
+			began := time.Now()
+			h.pause(term)
+			return time.Since(began)
+		}
+		second := time.Second
+		for i, want := range []time.Duration{0, second, 2 * second, 4 * second, 8 * second, 16 * second, 30 * second, 30 * second} {
+			if got := pauses(); got != want {
+				t.Errorf("failure %d is followed by a pause of %v, want %v", i+1, got, want)
+			}
+		}
+		h.served(term - 1) // before it has failed
+		next := replica.Role{Group: replicatest.Group, Term: term + 2, Leader: 2}
+		time.AfterFunc(second, func() { h.turn(next) })
+		if got := pauses(); got != second {
+			t.Errorf("the node waits for %v, and another one leads after %v", got, second)
+		}
+		term++
+		h.served(term)
+		if got := pauses(); got != 0 {
+			t.Errorf("the node waits for %v before it gives away a store that another one has opened", got)
+		}
+	})
+}
 
 // A node that leads a store, and cannot open it, does not keep it from the others.
 func TestAStoreThatCannotBeOpenedGoesToAnotherNode(t *testing.T) {
@@ -51,7 +185,7 @@ func TestAStoreThatCannotBeOpenedGoesToAnotherNode(t *testing.T) {
 	h := newHolder(first.Leader, replicatest.Group, func(store.Engine, uint64, func(error)) (*system, error) {
 		opened++
 		return nil, errors.New("the program has changed")
-	}, sched.NewHybrid(sched.RealClock{}), log)
+	}, sched.NewHybrid(sched.RealClock{}), endsNot(t), log)
 	h.driver = c.Node(first.Leader)
 	h.turn(first)
 	ended := make(chan struct{})
@@ -71,7 +205,7 @@ func TestAStoreThatCannotBeOpenedGoesToAnotherNode(t *testing.T) {
 
 // A request that is under way to a leader goes on while that leads: what is known already, or was once, ends it not.
 func TestRolesThatAreNoNews(t *testing.T) {
-	h := newHolder(1, replicatest.Group, nil, sched.NewHybrid(sched.RealClock{}), slog.New(slog.DiscardHandler))
+	h := newHolder(1, replicatest.Group, nil, sched.NewHybrid(sched.RealClock{}), nil, slog.New(slog.DiscardHandler))
 	turn := func(term uint64, leader event.NodeID) {
 		h.turn(replica.Role{Group: replicatest.Group, Term: term, Leader: leader})
 	}

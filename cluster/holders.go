@@ -31,7 +31,7 @@ func (s *holders) of(n *node, id placement.StoreID) *holder {
 	defer s.mu.Unlock()
 	h := s.list[id]
 	if h == nil {
-		h = newHolder(n.id.Node, replica.Group(id), n.opener(id, &s.counts, s.audited), n.clock, n.log)
+		h = newHolder(n.id.Node, replica.Group(id), n.opener(id, &s.counts, s.audited), n.clock, n.fail, n.log)
 		if s.list == nil {
 			s.list = make(map[placement.StoreID]*holder)
 		}

@@ -15,7 +15,7 @@ import (
 func TestWhatAnyStoreAnswers(t *testing.T) {
 	n := &node{holders: holders{list: make(map[placement.StoreID]*holder)}}
 	for id := range placement.StoreID(4) {
-		n.holders.list[id] = newHolder(2, replica.Group(id), nil, nil, slog.New(slog.DiscardHandler))
+		n.holders.list[id] = newHolder(2, replica.Group(id), nil, nil, nil, slog.New(slog.DiscardHandler))
 	}
 	asked := func(want placement.StoreID) {
 		t.Helper()
