@@ -19,8 +19,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// endMax is how long a node that ends may take.
-const endMax = 5 * time.Second
+// How long a node that ends may take: what it waits for until then, and the parts that it waits for without a bound, as a disk that hangs holds them.
+const (
+	endMax   = 5 * time.Second
+	partsMax = 5 * time.Second
+)
 
 // Run runs a program as a node of a cluster, until a signal comes or the node fails. It returns the exit code.
 func Run(c aeonrt.ClusterConfig) int { return run(c, nil) }
@@ -46,17 +49,41 @@ func run(c aeonrt.ClusterConfig, g *GRPC) int {
 	c.Say("node %d of cluster %s, reached by other nodes at %s, listening on %s://%s", n.id.Node, n.id.Cluster[:8], c.Address(), c.Listen.Scheme(), l.Addr())
 	select {
 	case err := <-failed:
-		c.Say("%v", err)
-		if removed := new(removedError); errors.As(err, &removed) {
-			return aeonrt.ExitRefused
-		}
-		return aeonrt.ExitStore // what was not answered is unknown; nothing more is written
+		return ended(&c, err)
 	case sig := <-c.Signals:
 		c.Say("%v", sig)
+		return end(&c, n.close, failed)
+	}
+}
+
+// ended returns the exit code of a node that has failed.
+func ended(c *aeonrt.ClusterConfig, err error) int {
+	c.Say("%v", err)
+	if removed := new(removedError); errors.As(err, &removed) {
+		return aeonrt.ExitRefused
+	}
+	return aeonrt.ExitStore // what was not answered is unknown; nothing more is written
+}
+
+// end closes the node, and returns the exit code. It returns without the end of that if the node fails meanwhile, as by the deadline of a disk that hangs, if a
+// further signal comes, or if it takes too long.
+func end(c *aeonrt.ClusterConfig, closeParts func(context.Context), failed <-chan error) int {
+	closed := make(chan struct{})
+	go func() { // ends with the parts, or with the process
 		ctx, cancel := context.WithTimeout(context.Background(), endMax)
 		defer cancel()
-		n.close(ctx)
+		closeParts(ctx)
+		close(closed)
+	}()
+	select {
+	case <-closed:
 		return 0
+	case err := <-failed:
+		return ended(c, err)
+	case sig := <-c.Signals:
+		return ended(c, fmt.Errorf("%v: the node ends at once", sig))
+	case <-time.After(endMax + partsMax):
+		return ended(c, fmt.Errorf("the node has not ended within %v, as when its disk hangs: it ends without that", endMax+partsMax))
 	}
 }
 

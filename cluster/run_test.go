@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aeon-lang/aeon/membership/identity"
@@ -268,5 +270,44 @@ func TestJoins(t *testing.T) {
 	r := tryWith(filepath.Join(dir, "mine"), free, settings.Cluster{Listen: free, Join: join}, false)
 	if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), "and the token is of cluster "+other.Cluster[:8]) {
 		t.Errorf("code %d: %s", code, r.said.String())
+	}
+}
+
+// A node that is told to end does so though its parts do not: when it fails, at a further signal, or after a time.
+func TestNodesThatDoNotEnd(t *testing.T) {
+	const never = time.Hour
+	for _, c := range []struct {
+		what                   string
+		parts, failure, signal time.Duration // after which the parts end, the node fails, a signal comes
+		want                   time.Duration
+		code                   int
+		says                   string
+	}{
+		{"the parts end", time.Second, never, never, time.Second, 0, ""},
+		{"the disk fails", never, 2 * time.Second, never, 2 * time.Second, aeonrt.ExitStore, "the disk hangs\n"},
+		{"a signal comes", never, never, 3 * time.Second, 3 * time.Second, aeonrt.ExitStore, "terminated: the node ends at once\n"},
+		{"nothing comes", never, never, never, endMax + partsMax, aeonrt.ExitStore, "the node has not ended within 10s, as when its disk hangs: it ends without that\n"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			failed, signals := make(chan error, 1), make(chan os.Signal, 1)
+			time.AfterFunc(c.failure, func() { failed <- errors.New("the disk hangs") })
+			time.AfterFunc(c.signal, func() { signals <- syscall.SIGTERM })
+			over := make(chan struct{})
+			defer close(over)
+			var said strings.Builder
+			began := time.Now()
+			code := end(&aeonrt.ClusterConfig{Signals: signals, Say: func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }}, func(ctx context.Context) {
+				if at, is := ctx.Deadline(); !is || at.Sub(began) != endMax {
+					t.Errorf("%s: what is waited for has until %v", c.what, at.Sub(began))
+				}
+				select {
+				case <-time.After(c.parts):
+				case <-over:
+				}
+			}, failed)
+			if took := time.Since(began); took != c.want || code != c.code || said.String() != c.says {
+				t.Errorf("%s: the node ends after %v with %d: %q", c.what, took, code, said.String())
+			}
+		})
 	}
 }
