@@ -192,6 +192,10 @@ func TestWhatIsNotShown(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d %s", c.path, got.status, text, c.status, c.want)
 		}
 	}
+	got := s.ask("DELETE", httpdoor.DeadPath+"?all=true&event=1%", "")
+	if text := problem(t, got); got.status != http.StatusBadRequest || !strings.HasPrefix(text, `arguments no : the query has "event=1%", which cannot be read`) {
+		t.Errorf("all is to be forgotten, and an event that cannot be read: %d %s", got.status, text)
+	}
 	public := serveProgram(t, &depot.AeonPackage, httpdoor.Config{})
 	public.post("/v1/Depot/a/fill", `{"from":0,"n":1}`)
 	for _, path := range []string{httpdoor.ActorPath + "?name=Depot/a", httpdoor.ActorsPath} {

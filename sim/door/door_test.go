@@ -197,6 +197,8 @@ func TestCalls(t *testing.T) {
 		{"GET", "/v1/Shop/main/find", "", nil, 400, "arguments no : name: it is missing; its type is string"},
 		{"GET", "/v1/Shop/main/find?name=a&name=b", "", nil, 400, "arguments no : name: it is there twice"},
 		{"GET", "/v1/Shop/main/find?nam=a", "", nil, 400, `arguments no : the method has no parameter "nam"; did you mean "name"?`},
+		{"GET", "/v1/Shop/main/cheap?cents=1&size=100%", "", nil, 400, `arguments no : the query has "size=100%", which cannot be read: invalid URL escape "%"; write %25`},
+		{"GET", "/v1/Shop/main/cheap?cents=1&size=a;b", "", nil, 400, `arguments no : the query has "size=a;b", which cannot be read: invalid semicolon separator in query; write %25`},
 		{"GET", "/v1/Shop/main/count", "", nil, 405, "method no : Shop.count is not ro: call it by POST"},
 		{"DELETE", "/v1/Shop/main/count", "", nil, 405, "method no : DELETE is not served"},
 		{"GET", "/v1/Shop/main/cont", "", nil, 404, `not-found no : class Shop has no method "cont"; did you mean "count"?`},

@@ -2,7 +2,9 @@ package httpdoor
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
@@ -79,10 +81,28 @@ func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r 
 		w.Header().Set("Allow", "POST")
 		err = door.Refuse(codeMethod, "%v is not ro: call it by POST", c.Method)
 	default:
-		c.Args, err = c.Method.Params.ReadTexts(r.URL.Query(), s.Door.Names(r.Context(), by.Name))
+		var texts url.Values
+		if texts, err = readQuery(r); err == nil {
+			c.Args, err = c.Method.Params.ReadTexts(texts, s.Door.Names(r.Context(), by.Name))
+		}
 	}
 	if err == nil {
 		c.Target, err = s.Door.Actor(r.Context(), class, r.PathValue("key"))
 	}
 	return err
+}
+
+// readQuery reads the query of a request, or refuses it: URL.Query leaves out each pair that it cannot read, so that the request would
+// mean something else.
+func readQuery(r *http.Request) (url.Values, error) {
+	all, err := url.ParseQuery(r.URL.RawQuery)
+	if err == nil {
+		return all, nil
+	}
+	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
+		if _, err := url.ParseQuery(pair); err != nil {
+			return nil, door.Refuse(door.BadArgs, "the query has %q, which cannot be read: %v; write %%25 for a percent sign, and %%3B for a semicolon", pair, err)
+		}
+	}
+	return nil, door.Refuse(door.BadArgs, "the query cannot be read: %v", err) // it has too many pairs
 }

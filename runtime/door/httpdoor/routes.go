@@ -23,14 +23,14 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /metrics", s.known(s.metrics))
 	mux.HandleFunc("GET /openapi.json", s.known(s.openapi))
 	if s.cfg.Control {
-		mux.HandleFunc("GET "+ActorsPath, s.actors)
-		mux.HandleFunc("GET "+ActorPath, s.actor)
+		mux.HandleFunc("GET "+ActorsPath, s.asked(s.actors))
+		mux.HandleFunc("GET "+ActorPath, s.asked(s.actor))
 		mux.HandleFunc("GET "+WaitsPath, s.waits)
-		mux.HandleFunc("GET "+EventsPath, s.watched)
-		mux.HandleFunc("GET "+ProfilePath, s.profile)
+		mux.HandleFunc("GET "+EventsPath, s.asked(s.watched))
+		mux.HandleFunc("GET "+ProfilePath, s.asked(s.profile))
 		mux.HandleFunc("GET "+DeadPath, s.dead)
-		mux.HandleFunc("GET "+TimersPath, s.timers)
-		mux.HandleFunc("DELETE "+DeadPath, s.forget)
+		mux.HandleFunc("GET "+TimersPath, s.asked(s.timers))
+		mux.HandleFunc("DELETE "+DeadPath, s.asked(s.forget))
 	}
 	elsewhere := s.known(s.elsewhere)
 	if s.cfg.Pages != nil {
@@ -51,6 +51,17 @@ func (s *Server) handler() http.Handler {
 		served = s.knownHost(served)
 	}
 	return served
+}
+
+// asked refuses requests whose query cannot be read: one that loses a pair could forget all dead letters.
+func (s *Server) asked(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, err := readQuery(r); err != nil {
+			s.fail(w, err)
+			return
+		}
+		next(w, r)
+	}
 }
 
 // knownHost refuses requests that come by a name which is not that of this machine: a page of a web site whose name leads
