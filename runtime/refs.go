@@ -18,7 +18,7 @@ type Resolver interface {
 // PutRef appends a reference to an actor: its id.
 func PutRef(e *Encoder, r Ref) {
 	if e.Visitor != nil {
-		e.Visitor.(activation.Labels).Visit(r)
+		e.Visitor.(activation.Visitor).Visit(r)
 	}
 	id := r.ID()
 	e.Uint(uint64(id.Birth))

@@ -32,7 +32,7 @@ type Encoder struct {
 	buf   []byte
 	depth int
 
-	// Visitor is what VisitWith has given; nil: what is encoded is a message. Package runtime shows it references.
+	// Visitor is shown the references of what is encoded, by package runtime; nil: nothing is. VisitWith sets it where the message is of no use.
 	Visitor any
 }
 

@@ -3,9 +3,9 @@ package exec
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 
 	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -58,16 +58,29 @@ func (s *System) performOnce(c *Call) (seen store.Position, err error) {
 	defer d.Leave()
 	cl := s.takeCaller()
 	defer s.callers.Give(cl)
-	target, err := s.scope(c.Cancel.Context(), order.HandleOf(c.Target))
+	of, before, err := s.identify(c)
 	if away := (*event.AwayError)(nil); errors.As(err, &away) {
 		away.Cause = order.ErrCancelled
 	}
 	if err != nil {
 		return 0, err
 	}
-	of := event.Request{Session: c.Key, Target: target, Fingerprint: c.fingerprint()}
-	return d.keyed.Perform(of, func(r *request) (store.Position, error) { return s.perform(cl, r, c) },
+	return d.keyed.Perform(of, before, func(r *request) (store.Position, error) { return s.perform(cl, r, c) },
 		func(o *event.Outcome) error { return s.replay(o, c.Method, c.Args) })
+}
+
+// identify returns the request that a call with a key is. before is its fingerprint by earlier versions.
+func (s *System) identify(c *Call) (of event.Request, before uint64, err error) {
+	first := func(r order.Ref) (order.Ref, error) {
+		id, err := s.scope(c.Cancel.Context(), order.HandleOf(r))
+		return s.Resolve(id), err
+	}
+	target, err := first(c.Target)
+	if err == nil {
+		of.Session, of.Target = c.Key, target.ID()
+		of.Fingerprint, before, err = activation.Fingerprint(c.Method, c.Args, first, s.references)
+	}
+	return of, before, err
 }
 
 // scope returns the actor that the keys of requests to h belong to: all actors of a name are one.
@@ -77,16 +90,6 @@ func (s *System) scope(ctx context.Context, h *order.Handle) (event.ActorID, err
 		return q.First, err
 	}
 	return s.durable.FirstOf(h), nil
-}
-
-// fingerprint returns the hash of what is called.
-func (c *Call) fingerprint() uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(c.Method.Name)) // a hash does not fail
-	if _, ok := c.Args.(codec.Args); ok {
-		_, _ = h.Write(codec.AppendArgs(nil, codec.NewEncoder(nil), c.Args))
-	}
-	return h.Sum64()
 }
 
 // takeCaller returns a client that no other call uses.

@@ -82,6 +82,31 @@ func TestAKeyBelongsToTheName(t *testing.T) {
 	n.close()
 }
 
+// An outcome that an earlier version has stored, with another fingerprint, is that of the request.
+func TestRequestsKnowOutcomesOfEarlierVersions(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "main", 1)
+	c := &Call{Target: list[0].Ref, Method: &methodDeposit, Args: &depositArgs{amount: 5}}
+	ask := func(now, before uint64) (replayed bool, err error) {
+		of := event.Request{Session: "k", Target: list[0].Ref.ID(), Fingerprint: now}
+		cl := n.sys.takeCaller()
+		defer n.sys.callers.Give(cl)
+		_, err = n.sys.durable.keyed.Perform(of, before, func(r *request) (store.Position, error) { return n.sys.perform(cl, r, c) },
+			func(*event.Outcome) error { replayed = true; return nil })
+		return replayed, err
+	}
+	for _, c := range []struct {
+		now, before uint64
+		replayed    bool
+		err         error
+	}{{1, 1, false, nil}, {1, 1, true, nil}, {2, 1, true, nil}, {1, 2, true, nil}, {2, 2, false, event.ErrKeyReused}} {
+		if replayed, err := ask(c.now, c.before); replayed != c.replayed || err != c.err {
+			t.Errorf("%+v: %v, %v", c, replayed, err)
+		}
+	}
+	n.close()
+}
+
 // Outcomes stay for the time that was promised, and a quarter of it longer at most; then their rows are gone. A clock that
 // is behind that of the run before changes nothing.
 func TestOutcomesOfKeysExpire(t *testing.T) {

@@ -156,9 +156,9 @@ func (ks *Keyed) end(r *event.Request, _, left bool) {
 var ErrKeyTooLong = fmt.Errorf("the key of the request has more than %d bytes; choose a shorter one", row.KeyMax)
 
 // Perform performs a request: run runs it, and returns ErrRepeated if it is not to claim. Then Perform waits until the event
-// that has claimed it has ended, and replay takes the outcome. The result is that of run or of replay; or the error is
-// ErrKeyTooLong, event.ErrKeyReused, event.ErrPostponed or an *event.UnknownError.
-func (ks *Keyed) Perform(of event.Request, run func(*Request) (store.Position, error), replay func(*event.Outcome) error) (seen store.Position, err error) {
+// that has claimed it has ended, and replay takes the outcome, which may have the fingerprint before instead of that of the request. The
+// result is that of run or of replay; or the error is ErrKeyTooLong, event.ErrKeyReused, event.ErrPostponed or an *event.UnknownError.
+func (ks *Keyed) Perform(of event.Request, before uint64, run func(*Request) (store.Position, error), replay func(*event.Outcome) error) (seen store.Position, err error) {
 	if len(of.Session) > row.KeyMax {
 		return 0, ErrKeyTooLong
 	}
@@ -179,7 +179,7 @@ func (ks *Keyed) Perform(of event.Request, run func(*Request) (store.Position, e
 			return 0, event.ErrPostponed
 		case how == Refused: // before it ran: it may be performed now
 			continue
-		case o.Fingerprint != of.Fingerprint:
+		case o.Fingerprint != of.Fingerprint && o.Fingerprint != before:
 			return 0, event.ErrKeyReused
 		}
 		return 0, replayed(ks.cfg.Store, &of, o.Key, &o.Outcome, replay)

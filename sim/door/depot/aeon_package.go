@@ -537,6 +537,57 @@ func (x *depotCloseArgs) Encode(e *aeonrt.Encoder) {
 func (x *depotCloseArgs) Decode(d *aeonrt.Decoder) {
 }
 
+// callCloseAll calls closeAll as a part of the current event.
+func (r DepotRef) callCloseAll(cx *aeonrt.Cx, others aeonrt.Set[DepotRef], last DepotRef) (ret int64) {
+	self, ok := aeonrt.Enter[*Depot](cx, r.Ref, &methodDepotCloseAll)
+	if !ok { // the actor is on another host
+		args := depotCloseAllArgs{others: others, last: last}
+		aeonrt.CallRemote(cx, r.Ref, &methodDepotCloseAll, &args)
+		return args.ret
+	}
+	ret = self.closeAll(cx, others, last)
+	cx.Leave()
+	return ret
+}
+
+// CloseAll runs closeAll as an event and waits for its result.
+func (r DepotRef) CloseAll(cl *aeonrt.Client, others aeonrt.Set[DepotRef], last DepotRef) (ret int64, err error) {
+	args := &depotCloseAllArgs{others: others, last: last}
+	err = cl.Await(r.Ref, &methodDepotCloseAll, args)
+	return args.ret, err
+}
+
+// CloseAllEvent issues closeAll as an event.
+func (r DepotRef) CloseAllEvent(cl *aeonrt.Client, others aeonrt.Set[DepotRef], last DepotRef) aeonrt.Pending[int64] {
+	args := &depotCloseAllArgs{others: others, last: last}
+	return aeonrt.Issue(cl, r.Ref, &methodDepotCloseAll, args, func() int64 { return args.ret })
+}
+
+// depotCloseAllArgs holds the arguments and the result of one call of Depot.closeAll.
+type depotCloseAllArgs struct {
+	others aeonrt.Set[DepotRef]
+	last   DepotRef
+	ret    int64
+}
+
+// Encode writes the arguments.
+func (x *depotCloseAllArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutSet(e, x.others, func(e *aeonrt.Encoder, v DepotRef) { aeonrt.PutRef(e, v.Ref) })
+	aeonrt.PutRef(e, x.last.Ref)
+}
+
+// Decode reads the arguments.
+func (x *depotCloseAllArgs) Decode(d *aeonrt.Decoder) {
+	x.others = aeonrt.GetSet(d, func(d *aeonrt.Decoder) DepotRef { return DepotRef{aeonrt.GetRef(d)} })
+	x.last = DepotRef{aeonrt.GetRef(d)}
+}
+
+// EncodeResult writes the result.
+func (x *depotCloseAllArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *depotCloseAllArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
 // AeonCreateDepot makes a new actor as a part of the current event.
 func AeonCreateDepot(cx *aeonrt.Cx) DepotRef {
 	if cx.Elsewhere() { // it is to be in another store
@@ -936,10 +987,25 @@ var methodDepotClose = aeonrt.Method{
 	},
 }
 
+var methodDepotCloseAll = aeonrt.Method{
+	Class:     &AeonClassDepot,
+	Name:      "closeAll",
+	Signature: "(set<actor depot.Depot>,actor depot.Depot):int",
+	Params:    []string{"others", "last"},
+	Doc:       "closeAll closes others, and tells how many.",
+	Index:     6,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassDepot.Shape, Mode: aeonrt.Write}},
+	},
+}
+
 var methodDepotNew = aeonrt.Method{
 	Class: &AeonClassDepot,
 	Name:  "Depot",
-	Index: 6,
+	Index: 7,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1027,7 +1093,7 @@ var methodPalletNew = aeonrt.Method{
 
 func init() {
 	AeonClassDepot.New = func() aeonrt.Object { return &Depot{Rows: aeonrt.NewTable(&tableDepotRows)} }
-	AeonClassDepot.Methods = []*aeonrt.Method{&methodDepotFill, &methodDepotTake, &methodDepotContent, &methodDepotPack, &methodDepotAdopt, &methodDepotClose}
+	AeonClassDepot.Methods = []*aeonrt.Method{&methodDepotFill, &methodDepotTake, &methodDepotContent, &methodDepotPack, &methodDepotAdopt, &methodDepotClose, &methodDepotCloseAll}
 	AeonClassDepot.Ctor = &methodDepotNew
 	AeonClassDepot.Construct = &methodDepotNew
 	methodDepotFill.NewArgs = func() aeonrt.Args { return new(depotFillArgs) }
@@ -1062,6 +1128,18 @@ func init() {
 	methodDepotClose.NewArgs = func() aeonrt.Args { return new(depotCloseArgs) }
 	methodDepotClose.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Depot).close(cx)
+	}
+	methodDepotCloseAll.NewArgs = func() aeonrt.Args { return new(depotCloseAllArgs) }
+	methodDepotCloseAll.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*depotCloseAllArgs)
+		x.ret = self.(*Depot).closeAll(cx, x.others.Share(), x.last)
+	}
+	methodDepotCloseAll.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*depotCloseAllArgs)
+		for _, v := range x.others.Keys().Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.Write) })
+		}
+		f.Add(x.last.Ref, aeonrt.Write)
 	}
 	methodDepotNew.NewArgs = func() aeonrt.Args { return new(depotNewArgs) }
 	methodDepotNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -172,6 +172,16 @@ func (self *Depot) close(cx *aeonrt.Cx) {
 	aeonrt.Delete(cx, (DepotRef{self.Ref()}).Ref)
 }
 
+// closeAll closes others, and tells how many.
+func (self *Depot) closeAll(cx *aeonrt.Cx, others aeonrt.Set[DepotRef], last DepotRef) int64 {
+	for _, d := range others.Keys().Items() {
+		cx.Spend()
+		d.callClose(cx)
+	}
+	last.callClose(cx)
+	return aeonrt.Add(others.Size(), 1)
+}
+
 // setOpen assigns Open: it logs undo and redo first.
 func (self *Depot) setOpen(cx *aeonrt.Cx, v bool) {
 	aeonrt.Log(cx, &self.Self, fieldDepotOpen, &self.Open)

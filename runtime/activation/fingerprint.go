@@ -1,0 +1,71 @@
+package activation
+
+import (
+	"hash/fnv"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Visitor is what an Encoder shows the references to.
+type Visitor interface{ Visit(order.Ref) }
+
+// Fingerprint returns the hash of a call, which is stored with its outcome. All actors of a name are one in it, as they are for a key: a request
+// that has deleted one finds the next when it comes again. before is the hash of earlier versions, which tells these actors apart.
+//
+// first returns the first actor of the name of one, and references the context of a Decoder, whose references resolve finds. The error is that of first.
+func Fingerprint(m *Method, args order.Args, first func(order.Ref) (order.Ref, error), references func(resolve func(event.ActorID) order.Ref) any) (now, before uint64, err error) {
+	of, ok := args.(codec.Args)
+	if !ok {
+		now = hash(m, nil)
+		return now, now, nil
+	}
+	found := firsts{of: first}
+	e := codec.NewEncoder(nil)
+	e.Visitor = &found
+	of.Encode(e)
+	now = hash(m, e.Data())
+	if found.err != nil || !found.others {
+		return now, now, found.err
+	}
+	before = now
+	// The ids alone are not enough: by those of the first actors, sets and maps may have another order.
+	args = m.NewArgs()
+	if err := codec.ReadArgs(e.Data(), references(func(id event.ActorID) order.Ref { return found.refs[id] }), args); err != nil {
+		return 0, 0, err
+	}
+	return hash(m, codec.ArgsOf(args)), before, nil
+}
+
+func hash(m *Method, args []byte) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(m.Name)) // a hash does not fail
+	_, _ = h.Write(args)
+	return h.Sum64()
+}
+
+// firsts are the first actors of the names of those that arguments refer to.
+type firsts struct {
+	of     func(order.Ref) (order.Ref, error)
+	refs   map[event.ActorID]order.Ref // the actor itself, if it has no name
+	others bool                        // some are not those that the arguments have
+	err    error
+}
+
+// Visit implements Visitor.
+func (f *firsts) Visit(r order.Ref) {
+	id, first := r.ID(), r
+	if _, known := f.refs[id]; known || r.IsNull() || f.err != nil {
+		return
+	}
+	if id.Named() {
+		if first, f.err = f.of(r); f.err != nil {
+			return
+		}
+	}
+	if f.refs == nil {
+		f.refs = make(map[event.ActorID]order.Ref)
+	}
+	f.refs[id], f.others = first, f.others || first != r
+}
