@@ -139,12 +139,40 @@ func (d *Door) unnamed(ctx context.Context, c *Class, text string) (order.Ref, e
 	if err != nil || id.IsNull() {
 		return order.Ref{}, notFound("%q is no id of an actor", text)
 	}
+	gone := id
 	if r := d.sys.Find(id); !r.IsNull() {
-		if class, err := d.sys.ClassOf(ctx, r); err != nil || class == c.Path() {
+		class, err := d.sys.ClassOf(ctx, r)
+		if err != nil || class == c.Path() {
 			return r, err
 		}
+		if class != "" { // it is one of another class
+			gone = event.ActorID{}
+		}
 	}
-	return order.Ref{}, notFound("there is no actor %s:%s", c.Name, text)
+	return order.Ref{}, &NotFoundError{fmt.Sprintf("there is no actor %s:%s", c.Name, text), gone}
+}
+
+// Target is Actor for the target of a call that has its key. If the call was performed before, which may have deleted the actor, the
+// reference leads to its outcome.
+func (d *Door) Target(ctx context.Context, call *Call, c *Class, key string) (order.Ref, error) {
+	r, err := d.Actor(ctx, c, key)
+	missing, is := errors.AsType[*NotFoundError](err)
+	if !is || missing.Gone.IsNull() || call.Key == "" {
+		return r, err
+	}
+	once, wrong := call.key()
+	if wrong != nil {
+		return r, wrong
+	}
+	ctx, cancel := d.within(ctx)
+	defer cancel()
+	switch performed, failed := d.sys.HasPerformed(ctx, missing.Gone, once); {
+	case failed != nil:
+		return r, failed
+	case performed:
+		return d.sys.Resolve(missing.Gone), nil
+	}
+	return r, err
 }
 
 // awayMax is how long a question to another store waits for one that has no leader, before its call is performed.
@@ -216,6 +244,9 @@ func (n names) Actor(class, text string) (event.ActorID, error) {
 		return event.ActorID{}, fmt.Errorf("%q is no %s: that is %[2]s/NAME, or %[2]s:ID", text, class[strings.LastIndexByte(class, '.')+1:])
 	}
 	r, err := n.Door.Actor(n.ctx, c, key)
+	if missing, is := errors.AsType[*NotFoundError](err); is && !missing.Gone.IsNull() {
+		err = &NoActorError{missing.Msg}
+	}
 	return r.ID(), err
 }
 

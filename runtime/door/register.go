@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/similar"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // register finds classes by their names. The package may be left out where no other one has a class of the name.
@@ -67,12 +68,23 @@ func (r *register[C]) nameOf(c *C, name, path string) string {
 }
 
 // NotFoundError says that there is no such class, method, actor or client.
-type NotFoundError struct{ Msg string }
+type NotFoundError struct {
+	Msg  string
+	Gone event.ActorID // an actor that was there, perhaps, and was deleted; null: it is something else that is not there
+}
 
 // Error implements error.
 func (e *NotFoundError) Error() string { return e.Msg }
 
-func notFound(format string, args ...any) error { return &NotFoundError{fmt.Sprintf(format, args...)} }
+func notFound(format string, args ...any) error {
+	return &NotFoundError{Msg: fmt.Sprintf(format, args...)}
+}
+
+// NoActorError says that an argument refers to an actor that is not there. It was there, perhaps, and was deleted.
+type NoActorError struct{ Msg string }
+
+// Error implements error.
+func (e *NoActorError) Error() string { return e.Msg }
 
 // hint proposes the name that was meant.
 func hint(name string, each func(yield func(string))) string {

@@ -92,6 +92,20 @@ func (s *System) scope(ctx context.Context, h *order.Handle) (event.ActorID, err
 	return s.durable.FirstOf(h), nil
 }
 
+// HasPerformed reports whether a request with a key to an actor, which is not there any more, has an outcome or is under way. The
+// error says why another store has not answered.
+func (s *System) HasPerformed(ctx context.Context, id event.ActorID, key string) (bool, error) {
+	if !s.durable.Visit() {
+		return false, event.ErrClosed
+	}
+	defer s.durable.Leave()
+	target, err := s.scope(ctx, s.durable.Handle(id))
+	if err != nil {
+		return false, err
+	}
+	return s.durable.keyed.Knows(&event.Request{Session: key, Target: target})
+}
+
 // takeCaller returns a client that no other call uses.
 func (s *System) takeCaller() *client {
 	if cl := s.callers.Take(); cl != nil {

@@ -210,6 +210,18 @@ func (ks *Keyed) Outcome(r *event.Request) (o KeyedOutcome, how Ending, err erro
 	return o, Ended, err
 }
 
+// Knows reports whether a request has an outcome, or an event has claimed it.
+func (ks *Keyed) Knows(r *event.Request) (bool, error) {
+	if ks.claimsOf(r).get(r) != nil {
+		return true, nil
+	}
+	_, _, found, err := ks.find(r)
+	if err != nil {
+		err = unread(ks.cfg.Store, err)
+	}
+	return found, err
+}
+
 // generation returns the generation that outcomes of this moment belong to.
 func (ks *Keyed) generation() int64 {
 	now := ks.cfg.Clock.Now().UnixNano()

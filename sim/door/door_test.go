@@ -52,8 +52,10 @@ type served struct {
 	of    *runtime.Package
 	sys   *runtime.System
 	door  *door.Door
+	on    replicatest.Engine
 	store *store.Store
 	fails bool // the test makes the store fail
+	over  bool // system and store are closed
 	*httptest.Server
 	tokens *access.Tokens // nil: it asks for none
 }
@@ -81,8 +83,13 @@ func open(t testing.TB, p *runtime.Package) *served {
 
 func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock runtime.Clock, opts ...func(*runtime.Config)) *served {
 	t.Helper()
-	s := &served{t: t, of: p}
-	st, err := store.Open(replicatest.New(), store.Options{Program: p.Name, Log: discard, Fatal: func(err error) {
+	return openOn(t, p, replicatest.New(), limits, clock, opts...)
+}
+
+func openOn(t testing.TB, p *runtime.Package, on replicatest.Engine, limits door.RemoteLimits, clock runtime.Clock, opts ...func(*runtime.Config)) *served {
+	t.Helper()
+	s := &served{t: t, of: p, on: on}
+	st, err := store.Open(on, store.Options{Program: p.Name, Log: discard, Fatal: func(err error) {
 		if !s.fails {
 			t.Error(err)
 		}
@@ -102,13 +109,20 @@ func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock 
 	if s.door, err = door.Open(door.Config{System: s.sys, Classes: p.Classes, ClientClasses: p.ClientClasses, Limits: limits}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		s.sys.Close()
-		if err := st.Close(); err != nil && !s.fails {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(s.end)
 	return s
+}
+
+// end closes system and store, if they are open.
+func (s *served) end() {
+	if s.over {
+		return
+	}
+	s.over = true
+	s.sys.Close()
+	if err := s.store.Close(); err != nil && !s.fails {
+		s.t.Error(err)
+	}
 }
 
 func (s *served) listen(cfg httpdoor.Config) {

@@ -121,9 +121,11 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 	if err = q.Read(c, class); err == nil {
 		answer, err = g.perform(ctx, c)
 	}
-	if _, gone := errors.AsType[*door.NoClientError](err); gone && c.Key != "" {
+	_, ended := errors.AsType[*door.NoClientError](err)
+	_, deleted := errors.AsType[*door.NoActorError](err)
+	if (ended || deleted) && c.Key != "" {
 		f := *door.Explain(err)
-		f.Happened = door.Unknown // it may have come before, when the client was there
+		f.Happened = door.Unknown // it may have come before, when the client or the actor was there
 		err = &door.Refusal{Failure: f}
 	}
 	return c, answer, err

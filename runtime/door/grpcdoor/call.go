@@ -51,7 +51,7 @@ func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 		}
 		if err == nil {
 			c.Form = rpc
-			c.Target, err = s.door.Actor(ctx, class, q.Key)
+			c.Target, err = s.door.Target(ctx, c, class, q.Key)
 		}
 		return err
 	}

@@ -87,7 +87,7 @@ func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r 
 		}
 	}
 	if err == nil {
-		c.Target, err = s.Door.Actor(r.Context(), class, r.PathValue("key"))
+		c.Target, err = s.Door.Target(r.Context(), c, class, r.PathValue("key"))
 	}
 	return err
 }
