@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,6 +57,9 @@ func New(cfg Config) (*Client, error) {
 		}
 		c.urls = append(c.urls, strings.TrimRight(text, "/"))
 	}
+	if hasControl(c.token) { // not shown: it is secret
+		return nil, errors.New("the token has a control character, which no header carries; leave out the end of the line if it is from a file")
+	}
 	if c.http == nil {
 		c.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
 	}
@@ -91,7 +95,15 @@ func (c *Client) Call(ctx context.Context, actor, method string, args, result an
 	for _, o := range opts {
 		o(r)
 	}
+	if key := r.head.Get("Idempotency-Key"); hasControl(key) {
+		return fmt.Errorf("the key %q has a control character, which no header carries; choose one without", key)
+	}
 	return c.perform(ctx, r, result)
+}
+
+// hasControl reports whether a text has a character that the value of a header must not have.
+func hasControl(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
 // Read is Call of a method that is ro, which needs no key.
@@ -194,6 +206,9 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 	if err != nil {
 		if sent.Load() {
 			return nil, MaybeDone, err
+		}
+		if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
+			return nil, Untrusted, err
 		}
 		return nil, NotDone, err
 	}

@@ -2,14 +2,17 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,6 +42,7 @@ func TestTry(t *testing.T) {
 		{"not again, and not done", false, []step{{NotDone, lost}, {Answered, nil}}, nil, "", []int{0, 1}},
 		{"none is there", true, []step{{NotDone, full}}, ErrUnavailable, No, []int{0, 1, 2, 0, 1, 2, 0}},
 		{"one may have done it, and none is there", true, []step{{NotDone, lost}, {MaybeDone, lost}, {NotDone, full}}, ErrUnknown, Unknown, []int{0, 1, 2, 0}},
+		{"the certificate of one is not trusted", true, []step{{Untrusted, lost}, {NotDone, lost}, {Untrusted, lost}, {Untrusted, lost}, {Answered, nil}}, nil, "", []int{0, 1, 2, 0, 1}},
 		{"a refusal", true, []step{{NotDone, lost}, {Answered, refused}}, refused, No, []int{0, 1}},
 		{"a refusal behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, refused}}, nil, Unknown, []int{0, 1}},
 		{"the outcome behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, aborted}}, aborted, No, []int{0, 1}},
@@ -165,6 +169,43 @@ func TestRequests(t *testing.T) {
 	for _, urls := range [][]string{nil, {"127.0.0.1:8080"}, {"ftp://a"}, {"http://"}} {
 		if _, err := New(Config{URLs: urls}); err == nil {
 			t.Errorf("%q are taken", urls)
+		}
+	}
+}
+
+// What can never succeed is told at once: keys and tokens that no header carries, and certificates of all nodes that are not trusted.
+func TestWhatCannotBeSent(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	synctest.Test(t, func(t *testing.T) { // whose clock stands still, but for pauses
+		n, began, untrusted := &Nodes{Count: 2}, time.Now(), errors.New("not trusted")
+		outcomes := []Outcome{NotDone, Untrusted, NotDone, Untrusted, Untrusted, Answered}
+		err := n.Try(t.Context(), true, func(context.Context, int) (o Outcome, err error) {
+			o, outcomes = outcomes[0], outcomes[1:]
+			return o, untrusted
+		})
+		if !errors.Is(err, ErrUnavailable) || !errors.Is(err, untrusted) || len(outcomes) != 1 || time.Since(began) > pauseMax {
+			t.Errorf("after %v, %d tries are left: %v", time.Since(began), len(outcomes), err)
+		}
+	})
+	c, err := New(Config{URLs: []string{s.URL, s.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	err = c.Call(ctx, "Bank/main", "open", nil, nil)
+	if _, is := errors.AsType[*tls.CertificateVerificationError](err); !is || !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+		t.Errorf("no certificate is trusted: %v", err)
+	}
+	for _, text := range []string{"a\n", "a\x00b", "\x7f"} {
+		if _, err := New(Config{URLs: []string{s.URL}, Token: text}); err == nil || !strings.Contains(err.Error(), "the token has a control character") {
+			t.Errorf("the token %q: %v", text, err)
+		}
+		if err := c.Call(ctx, "Bank/main", "open", nil, nil, Key(text)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the key %q has a control character", text)) {
+			t.Errorf("the key %q: %v", text, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ type Outcome int
 const (
 	Answered  Outcome = iota // it has its answer, which may be a failure
 	NotDone                  // it was not performed
+	Untrusted                // it was not sent, as the certificate of the node is not trusted
 	MaybeDone                // it may have been performed
 )
 
@@ -39,7 +40,8 @@ const (
 )
 
 // Try has a request answered: send sends it to a node, once. If that does not answer it goes to the others, one by one, until ctx ends. again says that
-// it may be sent though it may have been performed, as it has a key, or reads alone. The error is that of the answer; or an *Error, which is
+// it may be sent though it may have been performed, as it has a key, or reads alone. It ends at once if no certificate of a node is trusted, as that
+// is for people to mend. The error is that of the answer; or an *Error, which is
 // ErrUnavailable if the request was surely not performed, and else ErrUnknown.
 func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Context, node int) (Outcome, error)) error {
 	if _, has := ctx.Deadline(); !has {
@@ -49,6 +51,7 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 	}
 	first, patience, pause := n.First(), sendMax, pauseMin
 	maybe := false // it may have been performed
+	untrusted := 0 // nodes, the last ones that were tried
 	var last error
 	for tries := 0; ; tries++ {
 		if tries > 0 && tries%n.Count == 0 {
@@ -71,6 +74,12 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 		}
 		maybe, last = maybe || outcome == MaybeDone, err
 		if maybe && !again {
+			break
+		}
+		if untrusted++; outcome != Untrusted {
+			untrusted = 0
+		}
+		if untrusted == n.Count {
 			break
 		}
 		if late {
