@@ -52,7 +52,7 @@ func Generate(packages []*typecheck.Info) []byte {
 const reserved = `ConnectOptions CallOptions Happened AeonError Listener Codec AnyCodec asIs text flag whole big real list dict orNull lazy
 	object token parse Method ActorTable ClientTable quietMs pauseMinMs pauseMaxMs pause within Answer failureOf passing uncertain
 	Connection newKey actorsOf none Event eventsOf follow dispatch listen actors clients Program Handlers Refs Named Unnamed connect
-	Map Set Object Array Number BigInt String Boolean JSON Math Date Error Promise Symbol RegExp Function Record Partial Readonly
+	Map Set Object Array Number BigInt String Boolean JSON Math Date Error Promise Symbol RegExp Function Record Partial Pick Readonly
 	ReadonlyMap Uint8Array AsyncGenerator ReadableStream TextDecoder AbortSignal AbortController Response globalThis crypto fetch
 	encodeURIComponent setTimeout clearTimeout undefined NaN Infinity arguments eval any unknown never void null true false boolean
 	number bigint string symbol type interface enum class const let var function return if else for while do switch case default

@@ -112,9 +112,37 @@ func TestDeclarationsAreReserved(t *testing.T) {
 		t.Fatalf("%d declarations", len(names))
 	}
 	for _, name := range names {
-		got := generate(t, "package p\n\nclass "+name[1]+" { int x; }\nactorclass A { void f("+name[1]+" x) {} }\n")
-		if !strings.Contains(got, "export interface p_"+name[1]+" {") {
-			t.Errorf("%s is not reserved", name[1])
+		isReserved(t, name[1])
+	}
+}
+
+// isReserved checks that a class of a program has not this name in the client.
+func isReserved(t *testing.T, name string) {
+	t.Helper()
+	got := generate(t, "package p\n\nclass "+name+" { int x; }\nactorclass A { void f("+name+" x) {} }\n")
+	if !strings.Contains(got, "export interface p_"+name+" {") {
+		t.Errorf("%s is not reserved", name)
+	}
+}
+
+// Types and objects of the language that the file uses are reserved: a class of their name would take their place.
+func TestWhatIsUsedIsReserved(t *testing.T) {
+	got := generate(t, `package p
+
+class lower { map<string, vector<int>> m; set<bytes> s; float? f; }
+actorclass a { lower f(yield c x) { return new lower(); } }
+client class c { void say(lower l) {} }
+`)
+	got = regexp.MustCompile("(?s)/\\*.*?\\*/|//[^\n]*|\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`").ReplaceAllString(got, "")
+	parameters := map[string]bool{"Actor": true, "Ref": true, "H": true, "K": true, "T": true} // a name of the file itself is behind these
+	seen := map[string]bool{}
+	for _, found := range regexp.MustCompile(`(?:^|[^.\w])([A-Z]\w*)(:?)`).FindAllStringSubmatch(got, -1) {
+		if name := found[1]; !seen[name] && !parameters[name] && found[2] == "" { // else it is a field
+			seen[name] = true
+			isReserved(t, name)
 		}
+	}
+	if !seen["Pick"] || !seen["Promise"] || len(seen) < 30 {
+		t.Errorf("it uses %d: %v", len(seen), seen)
 	}
 }
