@@ -9,7 +9,6 @@
 package front
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -65,9 +64,7 @@ type Config struct {
 
 const (
 	waitDefault = 10 * time.Second
-	// resendMax is how many bytes of arguments are kept so that a request can be sent again.
-	resendMax = 1 << 20
-	keyHeader = "Idempotency-Key"
+	keyHeader   = "Idempotency-Key"
 	// storeHeader has the store whose system is to serve a request that is forwarded.
 	storeHeader = "Aeon-Store"
 	// timeHeader has the time of the node that forwards a request, in nanoseconds since 1970.
@@ -182,6 +179,7 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), min(wait, f.cfg.Wait))
 	defer cancel()
 	body, again := keep(r)
+	rest := r.Body
 	of := f.storeOf(r, body)
 	unknown := false // what was sent may have happened
 	var at Place
@@ -198,7 +196,8 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		t := &attempt{ResponseWriter: w, again: again, unknown: unknown, header: w.Header().Clone()}
 		setDeadline(r, deadline)
-		f.send(t, r, body, at, of)
+		intact := load(r, body, rest)
+		f.send(t, r, at, of)
 		if f.isGRPC(r) {
 			t.complete()
 		}
@@ -207,7 +206,7 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		unknown = unknown || t.sent
-		if unknown && !again {
+		if !intact() || unknown && !again { // without its body a call has other arguments
 			f.fail(w, r, forwarded.refused(outcome(unknown)))
 			return
 		}
@@ -224,10 +223,7 @@ func (f *Front) storeOf(r *http.Request, body []byte) event.StoreID {
 }
 
 // send sends a request to a place of the system of a store.
-func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place, of event.StoreID) {
-	if body != nil {
-		r.Body = io.NopCloser(bytes.NewReader(body))
-	}
+func (f *Front) send(t *attempt, r *http.Request, at Place, of event.StoreID) {
 	if at.Here != nil {
 		at.Here.ServeHTTP(t, r)
 		return
@@ -272,36 +268,6 @@ func (f *Front) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	httpdoor.Fail(w, err)
 }
-
-// keepHTTP reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
-func keepHTTP(r *http.Request) (body []byte, again bool) {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return nil, true
-	}
-	if r.Body == nil || r.ContentLength < 0 || r.ContentLength > resendMax {
-		return nil, false
-	}
-	body, whole := readBody(r, resendMax)
-	return body, whole && r.Header.Get(keyHeader) != ""
-}
-
-// readBody reads the body of a request, if that has no more than max bytes. Else it is left to the handler, which finds what is wrong with it.
-func readBody(r *http.Request, max int64) (body []byte, whole bool) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, max+1))
-	switch {
-	case err != nil:
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
-		return nil, false
-	case int64(len(body)) > max:
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
-		return nil, false
-	}
-	return body, true
-}
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // nowhere is the failure of a request that no system has performed.
 func nowhere(why string) error {

@@ -1,0 +1,86 @@
+package front
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+)
+
+// resendMax is how many bytes of arguments are kept so that a request can be sent again.
+const resendMax = 1 << 20
+
+// keepHTTP reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
+func keepHTTP(r *http.Request) (body []byte, again bool) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil, true
+	}
+	if r.Body == nil || r.ContentLength > resendMax {
+		return nil, false
+	}
+	body, whole := readBody(r, resendMax)
+	return body, whole && r.Header.Get(keyHeader) != ""
+}
+
+// readBody reads the body of a request, if that has no more than max bytes. Else it is left to the handler, which finds what is wrong with it.
+func readBody(r *http.Request, max int64) (body []byte, whole bool) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, max+1))
+	switch {
+	case err != nil:
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
+		return nil, false
+	case int64(len(body)) > max:
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
+		return nil, false
+	}
+	return body, true
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// load gives a request its body for one sending: what is kept of it, or else rest. Caller calls intact when that has ended: it reports whether the next
+// sending finds the same body.
+func load(r *http.Request, kept []byte, rest io.ReadCloser) (intact func() bool) {
+	switch {
+	case kept != nil:
+		r.Body = io.NopCloser(bytes.NewReader(kept))
+	case rest != nil && rest != http.NoBody: // which net/http knows by its value
+		b := &passing{from: rest}
+		r.Body = b
+		return b.end
+	}
+	return func() bool { return true }
+}
+
+// passing is a body that is not kept, for one sending. The connection to another node may read it after the sending has ended, and finds nothing then: what it
+// read would be missing in the next one.
+type passing struct {
+	from  io.Reader
+	state atomic.Int32
+}
+
+// The states of a body that is not kept.
+const (
+	untouched = iota
+	touched
+	closed // and it was untouched
+)
+
+var errEnded = errors.New("the request goes elsewhere")
+
+// Read implements io.Reader.
+func (b *passing) Read(p []byte) (int, error) {
+	if !b.state.CompareAndSwap(untouched, touched) && b.state.Load() == closed {
+		return 0, errEnded
+	}
+	return b.from.Read(p)
+}
+
+// Close does nothing: the server closes what it has opened, and the next sending may need it.
+func (b *passing) Close() error { return nil }
+
+// end ends the sending, and reports whether nothing has read the body.
+func (b *passing) end() bool { return b.state.CompareAndSwap(untouched, closed) }

@@ -1,0 +1,89 @@
+package front
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// A request is sent again with the body that it had, or not at all: one that is not kept may be sent again while nothing has read it.
+func TestARequestIsSentAgainWithItsBody(t *testing.T) {
+	large := strings.Repeat("x", resendMax+1)
+	for _, c := range []struct {
+		what, body string
+		length     int64 // -1: it is not announced
+		grpc       bool
+		read       int64 // bytes, by the first system
+		next       bool  // the second one gets it
+	}{
+		{"announced", "args", 4, false, 4, true},
+		{"not announced", "args", -1, false, 4, true},
+		{"without any", "", 0, false, 1, true},
+		{"large", large, resendMax + 1, false, 0, true},
+		{"large, and read", large, resendMax + 1, false, 1, false},
+		{"large, not announced", large, -1, false, 0, true},
+		{"large, not announced, and read", large, -1, false, 1, false},
+		{"a stream by gRPC", "args", -1, true, 0, true},
+		{"a stream by gRPC that was read", "args", -1, true, 4, false},
+	} {
+		p, calls := &places{}, atomic.Int32{}
+		p.move(Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.CopyN(io.Discard, r.Body, c.read); err != nil && err != io.EOF {
+				t.Error(err)
+			}
+			httpdoor.Fail(w, event.ErrClosed)
+			p.move(Place{Node: 1, Term: 2, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				calls.Add(1)
+				b, err := io.ReadAll(r.Body)
+				w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+				_, _ = fmt.Fprintf(w, "%d bytes, %v", len(b), err)
+			})})
+		})})
+		f := newFront(p, time.Second, nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/A/b/c", strings.NewReader(c.body))
+		if r.ContentLength = c.length; c.length == 0 {
+			r.Body = http.NoBody
+		}
+		if c.grpc {
+			f.cfg.GRPC = &GRPC{Fail: func(w http.ResponseWriter, err error) { httpdoor.Fail(w, err) }, Reads: func(string) bool { return false }, Store: func(string, []byte) event.StoreID { return 0 }}
+			r.URL.Path, r.ProtoMajor = ownServices+"reflection.v1.ServerReflection/ServerReflectionInfo", 2
+			r.Header.Set("Content-Type", "application/grpc")
+		}
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		got, want, times := w.Body.String(), fmt.Sprintf("%d bytes, <nil>", len(c.body)), int32(1)
+		if !c.next {
+			got, want, times = w.Header().Get(httpdoor.CodeHeader)+" "+w.Header().Get(httpdoor.HappenedHeader), door.Closing+" no", 0
+		}
+		if got != want || calls.Load() != times {
+			t.Errorf("%s: %d %q, and %d calls of the next system", c.what, w.Code, got, calls.Load())
+		}
+	}
+}
+
+// A connection that reads the body of a request after its sending has ended takes nothing from the next one.
+func TestASendingThatHasEndedReadsNothing(t *testing.T) {
+	r := &http.Request{}
+	rest := io.NopCloser(strings.NewReader("args"))
+	first := load(r, nil, rest)
+	late := r.Body
+	if !first() {
+		t.Error("a body that nothing has read is not intact")
+	}
+	second := load(r, nil, rest)
+	if n, err := late.Read(make([]byte, 1)); n != 0 || err != errEnded {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if b, err := io.ReadAll(r.Body); string(b) != "args" || err != nil || second() {
+		t.Errorf("%q, %v", b, err)
+	}
+}
