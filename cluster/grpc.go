@@ -55,11 +55,8 @@ type unseen struct{ *port.Conn }
 // ConnectionState is not that of tls.Conn, which it hides.
 func (unseen) ConnectionState() {}
 
-// Bounds of connections by HTTP/2, as a program has them that is no node.
-const (
-	callsMax = 256 // under way
-	headMax  = 32 << 10
-)
+// callsMax is how many calls of a connection by HTTP/2 are under way, as a program has it that is no node.
+const callsMax = 256
 
 // configure lets a server take connections by HTTP/2, with TLS and without.
 func (g *GRPC) configure(s *http.Server) {
@@ -68,5 +65,4 @@ func (g *GRPC) configure(s *http.Server) {
 	s.Protocols.SetHTTP2(true)
 	s.Protocols.SetUnencryptedHTTP2(true)
 	s.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: callsMax}
-	s.MaxHeaderBytes = headMax
 }

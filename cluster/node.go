@@ -27,6 +27,7 @@ import (
 	"github.com/aeon-lang/aeon/replica/driver"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -225,20 +226,31 @@ func (n *node) dialer(protocol port.Protocol) func(ctx context.Context, to event
 
 // serve serves requests of clients that a listener accepts, and those that other nodes forward.
 func (n *node) serve(l net.Listener) {
-	for _, s := range []struct {
-		from net.Listener
-		by   http.Handler
-	}{{l, n.public()}, {fromNodes{n.port.Listener(port.HTTP)}, n.front.Forwarded()}, {n.port.Listener(port.Control), n.operator.Forwarded()}} {
-		n.serveOn(s.from, s.by)
-	}
+	n.serveOn(l, n.server(n.public()))
+	n.serveOn(fromNodes{n.port.Listener(port.HTTP)}, n.inner(n.front.Forwarded()))
+	n.serveOn(n.port.Listener(port.Control), n.inner(n.operator.Forwarded()))
 }
 
-func (n *node) serveOn(l net.Listener, by http.Handler) {
-	unused := &httpdoor.Unused{}
-	server := &http.Server{Handler: by, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), ConnState: unused.Note}
+// server returns a server for clients.
+func (n *node) server(by http.Handler) *http.Server {
+	s := &http.Server{Handler: by, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug)}
+	httpdoor.Bound(s, gate.TimeMaxDefault)
 	if n.grpc != nil {
-		n.grpc.configure(server)
+		n.grpc.configure(s)
 	}
+	return s
+}
+
+// inner returns a server for other nodes, or for the operator. A node has bounded what it forwards, and made its head longer. What operators follow has no end.
+func (n *node) inner(by http.Handler) *http.Server {
+	s := n.server(by)
+	s.ReadTimeout, s.WriteTimeout, s.MaxHeaderBytes = 0, 0, 0
+	return s
+}
+
+func (n *node) serveOn(l net.Listener, server *http.Server) {
+	unused := &httpdoor.Unused{}
+	server.ConnState = unused.Note
 	n.servers = append(n.servers, func(ctx context.Context) error { return unused.Shutdown(ctx, server) })
 	n.tasks.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {

@@ -44,7 +44,7 @@ func run(c aeonrt.ClusterConfig, g *GRPC) int {
 	if s, err := httpdoor.SocketIn(c.State.Dir); err != nil {
 		c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
 	} else {
-		n.serveOn(s, n.control())
+		n.serveOn(s, n.inner(n.control()))
 	}
 	c.Say("node %d of cluster %s, reached by other nodes at %s, listening on %s://%s", n.id.Node, n.id.Cluster[:8], c.Address(), c.Listen.Scheme(), l.Addr())
 	select {

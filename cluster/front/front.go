@@ -194,11 +194,11 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 		if at = next; at.Here == nil {
 			r = forwarded.begin(f.cfg.Spans, r, at.Node)
 		}
-		t := &attempt{ResponseWriter: w, again: again, unknown: unknown, header: w.Header().Clone()}
+		t := &attempt{ResponseWriter: w, again: again, unknown: unknown, away: at.Here == nil, grpc: f.isGRPC(r), header: w.Header().Clone()}
 		setDeadline(r, deadline)
 		intact := load(r, body, rest)
 		f.send(t, r, at, of)
-		if f.isGRPC(r) {
+		if t.grpc {
 			t.complete()
 		}
 		if !t.over {
@@ -244,6 +244,7 @@ func (f *Front) send(t *attempt, r *http.Request, at Place, of event.StoreID) {
 			}
 		}()
 	}
+	defer t.end()
 	f.proxy.ServeHTTP(t, r.WithContext(ctx))
 }
 
@@ -293,10 +294,13 @@ func outcome(unknown bool) error {
 // sent to the next one.
 type attempt struct {
 	http.ResponseWriter
-	unknown bool        // a sending before may have done it
-	again   bool        // the request may be sent again though it may have happened
+	unknown bool // a sending before may have done it
+	again   bool // the request may be sent again though it may have happened
+	away    bool // it is sent to another node
+	grpc    bool
 	header  http.Header // of the answer before the attempt
 	begun   bool        // the answer is on its way
+	lasts   bool        // the answer is a stream from another node, see outlast
 	status  int         // of the answer
 	over    bool        // the attempt has failed, and nothing was answered
 	sent    bool        // the request may have happened
@@ -324,6 +328,7 @@ func (t *attempt) FlushError() error {
 	if t.WriteHeader(http.StatusOK); t.over || t.isWhole() {
 		return nil
 	}
+	defer t.outlast()()
 	return http.NewResponseController(t.ResponseWriter).Flush()
 }
 
@@ -347,7 +352,7 @@ func (t *attempt) WriteHeader(status int) {
 		}
 	}
 	if status >= 200 {
-		t.begun, t.status = true, status
+		t.begun, t.status, t.lasts = true, status, t.away && t.mayLast()
 	}
 	t.ResponseWriter.WriteHeader(status)
 }
@@ -357,6 +362,7 @@ func (t *attempt) Write(b []byte) (int, error) {
 	if t.WriteHeader(http.StatusOK); t.over {
 		return len(b), nil
 	}
+	defer t.outlast()()
 	return t.ResponseWriter.Write(b)
 }
 

@@ -35,11 +35,15 @@ type Config struct {
 }
 
 const (
-	bodyMax   = 1 << 20
-	bodiesMax = 64 << 20
-	timeMax   = 30 * time.Second
-	callsMax  = 1024
-	sendMax   = 30 * time.Second
+	bodyMax  = 1 << 20
+	callsMax = 1024
+)
+
+// The usual values of limits that the nodes of a cluster keep for each other, too.
+const (
+	BodiesMaxDefault = 64 << 20
+	TimeMaxDefault   = 30 * time.Second
+	SendMaxDefault   = 30 * time.Second
 )
 
 // Gate lets calls through to a door. Any goroutine may use it.
@@ -54,10 +58,10 @@ type Gate struct {
 // New returns a gate.
 func New(cfg Config) *Gate {
 	UnlessSet(&cfg.BodyMax, bodyMax)
-	UnlessSet(&cfg.BodiesMax, bodiesMax)
-	UnlessSet(&cfg.TimeMax, timeMax)
+	UnlessSet(&cfg.BodiesMax, BodiesMaxDefault)
+	UnlessSet(&cfg.TimeMax, TimeMaxDefault)
 	UnlessSet(&cfg.CallsMax, callsMax)
-	UnlessSet(&cfg.SendMax, sendMax)
+	UnlessSet(&cfg.SendMax, SendMaxDefault)
 	if cfg.Counts == nil {
 		cfg.Counts = &Counts{}
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 )
@@ -71,17 +72,23 @@ func New(cfg Config) *Server {
 		s.peer = cfg.GRPC(g)
 	}
 	s.http = http.Server{
-		Handler:           s.handler(),
-		TLSConfig:         cfg.TLS,
-		ReadHeaderTimeout: headTime,
-		ReadTimeout:       headTime + bodyTime,
-		WriteTimeout:      headTime + bodyTime + s.TimeMax + bodyTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headMax,
-		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
-		ConnState:         s.unused.Note,
+		Handler:   s.handler(),
+		TLSConfig: cfg.TLS,
+		ErrorLog:  slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
+		ConnState: s.unused.Note,
 	}
+	Bound(&s.http, s.TimeMax)
 	return s
+}
+
+// Bound bounds how long the head of a request to a server may be, and how long clients may take to send requests and to take answers. A call may take
+// timeMax. Handlers of answers that last set deadlines of their own.
+func Bound(s *http.Server, timeMax time.Duration) {
+	s.ReadHeaderTimeout = headTime
+	s.ReadTimeout = headTime + bodyTime
+	s.WriteTimeout = headTime + bodyTime + timeMax + bodyTime
+	s.IdleTimeout = idleTime
+	s.MaxHeaderBytes = headMax
 }
 
 // Close stops listening, ends the streams, and waits until all calls under way have been answered, or ctx ends.

@@ -1,0 +1,197 @@
+package front
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/door/gate"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// piped is a listener whose connections are pipes, which time that is simulated knows.
+type piped chan net.Conn
+
+func (p piped) Accept() (net.Conn, error) {
+	c, open := <-p
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (p piped) Close() error { return nil }
+
+func (p piped) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+func (p piped) dial(context.Context) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	p <- theirs
+	return ours, nil
+}
+
+// servePiped serves what connects by pipes, until the test ends.
+func servePiped(t *testing.T, s *http.Server) piped {
+	s.Protocols = new(http.Protocols)
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetUnencryptedHTTP2(true)
+	l := make(piped)
+	go func() { _ = s.Serve(l) }() // ends with l
+	t.Cleanup(func() {
+		close(l)
+		_ = s.Close() // the test is over
+	})
+	return l
+}
+
+// bounded is a server for clients, with the bounds that a node has.
+func bounded(h http.Handler) *http.Server {
+	s := &http.Server{Handler: h}
+	httpdoor.Bound(s, gate.TimeMaxDefault)
+	return s
+}
+
+// forwardingTo returns a front that forwards all requests to a node that serves them by h.
+func forwardingTo(t *testing.T, h http.Handler) *Front {
+	there := &places{}
+	there.move(Place{Node: 2, Term: 1, Here: h})
+	l := servePiped(t, &http.Server{Handler: newFront(there, time.Second, nil).Forwarded()})
+	at := &places{}
+	at.move(Place{Node: 2, Term: 1})
+	f := New(Config{Store: only, Locate: at.locate, Here: at.here, Dial: func(ctx context.Context, _ event.NodeID) (net.Conn, error) { return l.dial(ctx) }, Log: slog.New(slog.DiscardHandler),
+		GRPC: &GRPC{Reads: func(string) bool { return true }, Store: func(string, []byte) event.StoreID { return 0 }}})
+	t.Cleanup(f.Close)
+	return f
+}
+
+// The bounds of a node's server for clients do not end a stream, by either protocol, also if it is silent for long and another node serves it.
+func TestStreamsOutliveTheBoundsOfANode(t *testing.T) {
+	for _, c := range []struct {
+		what, kind string
+		http2      bool
+		silent     time.Duration
+	}{
+		{"events", "text/event-stream", false, 15 * time.Second},
+		{"events by HTTP/2", "text/event-stream", true, 15 * time.Second},
+		{"callbacks by gRPC", "application/grpc", true, time.Hour},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const parts = 20
+				f := forwardingTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Type", c.kind)
+					w.WriteHeader(http.StatusOK)
+					if err := http.NewResponseController(w).Flush(); err != nil {
+						t.Error(err)
+					}
+					for i := range parts {
+						time.Sleep(c.silent)
+						_, _ = fmt.Fprintf(w, "%d\n", i)
+						if err := http.NewResponseController(w).Flush(); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+					w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+				}))
+				l := servePiped(t, bounded(f))
+				client := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }, Protocols: new(http.Protocols)}
+				client.Protocols.SetHTTP1(!c.http2)
+				client.Protocols.SetUnencryptedHTTP2(c.http2)
+				defer client.CloseIdleConnections()
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://node/shop.Clients/receive", http.NoBody)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Content-Type", c.kind)
+				a, err := client.RoundTrip(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer a.Body.Close()
+				began, n := time.Now(), 0
+				for lines := bufio.NewScanner(a.Body); lines.Scan(); n++ {
+				}
+				if took := time.Since(began); n != parts || took < parts*c.silent {
+					t.Errorf("%d of %d parts have come within %v", n, parts, took)
+				}
+			})
+		})
+	}
+}
+
+// A client that takes nothing of a stream from another node loses the connection. One that is slow to take another answer has the time of any answer.
+func TestSlowReadersOfANode(t *testing.T) {
+	for kind, want := range map[string]time.Duration{"text/event-stream": gate.SendMaxDefault, "application/json": 100 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			head := make(chan struct{})
+			f := forwardingTo(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", kind)
+				if err := http.NewResponseController(w).Flush(); err != nil {
+					t.Error(err)
+				}
+				<-head
+				_, _ = w.Write(make([]byte, 1<<20)) // fails when the front has gone
+			}))
+			over := make(chan time.Duration, 1)
+			l := servePiped(t, bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				began := time.Now()
+				defer func() { over <- time.Since(began) }()
+				f.ServeHTTP(w, r)
+			})))
+			c, err := l.dial(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if _, err := io.WriteString(c, "GET /v1/clients/c/events HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := http.ReadResponse(bufio.NewReaderSize(c, 16), nil); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			close(head)
+			if took := <-over; took != want {
+				t.Errorf("%s: it takes %v until the client loses the connection, expected %v", kind, took, want)
+			}
+		})
+	}
+}
+
+// A client that is slow to send its arguments does not hold its connection longer than a program alone lets it.
+func TestSlowArgumentsAtANode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &places{}
+		p.move(Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.ReadAll(r.Body); err != nil {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+		})})
+		l := servePiped(t, bounded(newFront(p, time.Second, nil)))
+		c, err := l.dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		began := time.Now()
+		if _, err := io.WriteString(c, "POST /v1/A/b/c HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"); err != nil {
+			t.Fatal(err)
+		}
+		a, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); a.StatusCode != http.StatusBadRequest || took != 40*time.Second {
+			t.Errorf("%d after %v", a.StatusCode, took)
+		}
+	})
+}
