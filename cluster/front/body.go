@@ -6,35 +6,71 @@ import (
 	"io"
 	"net/http"
 	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 )
 
 // resendMax is how many bytes of arguments are kept so that a request can be sent again.
 const resendMax = 1 << 20
 
-// keepHTTP reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
-func keepHTTP(r *http.Request) (body []byte, again bool) {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return nil, true
-	}
-	if r.Body == nil || r.ContentLength > resendMax {
-		return nil, false
-	}
-	body, whole := readBody(r, resendMax)
-	return body, whole && r.Header.Get(keyHeader) != ""
+// keptMax is how many bytes of arguments are kept, of all requests together.
+const keptMax = gate.BodiesMaxDefault
+
+// keeping is what the front keeps of one request.
+type keeping struct {
+	of    *Front
+	bytes int64 // that it takes
 }
 
-// readBody reads the body of a request, if that has no more than max bytes. Else it is left to the handler, which finds what is wrong with it.
-func readBody(r *http.Request, max int64) (body []byte, whole bool) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, max+1))
+// http reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are. The error is a refusal.
+func (k *keeping) http(r *http.Request) (body []byte, again bool, err error) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil, true, nil
+	}
+	if r.Body == nil || r.ContentLength > resendMax {
+		return nil, false, nil
+	}
+	body, whole, err := k.read(r, resendMax)
+	return body, whole && r.Header.Get(keyHeader) != "", err
+}
+
+// read reads the body of a request, if that has no more than max bytes. Else it is left to the handler, which finds what is wrong with it. The error is a
+// refusal.
+func (k *keeping) read(r *http.Request, max int64) (body []byte, whole bool, refused error) {
+	body, err := io.ReadAll(io.LimitReader(counted{r.Body, k}, max+1))
 	switch {
+	case errors.Is(err, errFull):
+		return nil, false, errFull
 	case err != nil:
 		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
-		return nil, false
+		return nil, false, nil
 	case int64(len(body)) > max:
 		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
-		return nil, false
+		return nil, false, nil
 	}
-	return body, true
+	return body, true, nil
+}
+
+// end gives back the room of what was kept.
+func (k *keeping) end() { k.of.kept.Add(-k.bytes) }
+
+// counted is a body that is being kept. It takes the room of what has arrived: what is announced alone takes none from others.
+type counted struct {
+	io.Reader
+	by *keeping
+}
+
+var errFull = door.Refuse(door.Full, "the arguments of other requests take %d bytes at this node, which is the limit", int64(keptMax))
+
+// Read implements io.Reader.
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.by.bytes += int64(n)
+	if c.by.of.kept.Add(int64(n)) > keptMax {
+		return n, errFull
+	}
+	return n, err
 }
 
 type failing struct{ err error }

@@ -87,3 +87,61 @@ func TestASendingThatHasEndedReadsNothing(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 }
+
+// The arguments that a front keeps have a limit for all requests together, by both protocols. They take room as they arrive, and until their request has ended.
+func TestArgumentsOfAllRequestsAreBounded(t *testing.T) {
+	p, calls := &places{}, atomic.Int32{}
+	var during func() // the call
+	p.move(Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		if during != nil {
+			during()
+		}
+		w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+		_, _ = io.WriteString(w, "it")
+	})})
+	f := newFront(p, time.Second, nil)
+	f.cfg.GRPC = &GRPC{Fail: func(w http.ResponseWriter, err error) { httpdoor.Fail(w, err) }, Reads: func(string) bool { return false }, Store: func(string, []byte) event.StoreID { return 0 }}
+	send := func(path string, length int64, body io.Reader) string {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
+		r.ContentLength = length
+		if path == "/p.C/m" {
+			r.ProtoMajor = 2
+			r.Header.Set("Content-Type", "application/grpc")
+		}
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w.Header().Get(httpdoor.CodeHeader) + w.Header().Get(httpdoor.HappenedHeader)
+	}
+	want := func(what, got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %q, expected %q", what, got, want)
+		}
+	}
+	const full = door.Full + "no"
+	f.kept.Store(keptMax - 8) // what others take
+	for _, path := range []string{"/v1/A/b/c", "/p.C/m"} {
+		want("too many bytes", send(path, 9, strings.NewReader("123456789")), full)
+		want("too many bytes that are not announced", send(path, -1, strings.NewReader("123456789")), full)
+		during = func() {
+			during = nil
+			want("one more byte while a call is under way", send(path, 1, strings.NewReader("1")), full)
+		}
+		want("as many as there is room for", send(path, 8, strings.NewReader("12345678")), "")
+		want("again, after it has ended", send(path, 8, strings.NewReader("12345678")), "")
+		announced := &asking{func() { want("beside one that is only announced", send(path, 8, strings.NewReader("12345678")), "") }}
+		want("one that is announced", send(path, 1000, announced), "")
+	}
+	if n := f.kept.Load(); n != keptMax-8 || calls.Load() != 8 {
+		t.Errorf("requests that have ended take %d bytes, after %d calls", n-keptMax+8, calls.Load())
+	}
+}
+
+// asking is an empty body that does something when it is read.
+type asking struct{ do func() }
+
+func (a *asking) Read([]byte) (int, error) {
+	a.do()
+	return 0, io.EOF
+}

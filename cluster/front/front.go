@@ -75,6 +75,7 @@ const (
 type Front struct {
 	cfg   Config
 	proxy *httputil.ReverseProxy
+	kept  atomic.Int64 // bytes of arguments
 }
 
 // New returns a front.
@@ -169,16 +170,22 @@ func (f *Front) observe(r *http.Request) error {
 
 // serve serves a request, at another place again if it fails at one.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
-	keep, wait, deadline := keepHTTP, waitOf(r), time.Time{}
+	kept := keeping{of: f}
+	defer kept.end()
+	keep, wait, deadline := kept.http, waitOf(r), time.Time{}
 	if f.isGRPC(r) {
-		keep, deadline = f.cfg.GRPC.keep, deadlineOf(r)
+		keep, deadline = kept.grpc, deadlineOf(r)
 		if wait = f.cfg.Wait; !deadline.IsZero() {
 			wait = early(time.Until(deadline))
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), min(wait, f.cfg.Wait))
 	defer cancel()
-	body, again := keep(r)
+	body, again, err := keep(r)
+	if err != nil {
+		f.fail(w, r, err)
+		return
+	}
 	rest := r.Body
 	of := f.storeOf(r, body)
 	unknown := false // what was sent may have happened

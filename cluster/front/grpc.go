@@ -47,14 +47,14 @@ func messageIn(body []byte) []byte {
 	return body[frameHead:]
 }
 
-// keep is keepHTTP of a request by gRPC.
-func (g *GRPC) keep(r *http.Request) (body []byte, again bool) {
-	reads := g.Reads(r.URL.Path)
+// grpc is http of a request by gRPC.
+func (k *keeping) grpc(r *http.Request) (body []byte, again bool, err error) {
+	reads := k.of.cfg.GRPC.Reads(r.URL.Path)
 	if IsOwn(r.URL.Path) && !reads {
-		return nil, false
+		return nil, false, nil
 	}
-	body, whole := readBody(r, resendMax+frameHead)
-	return body, whole && (reads || r.Header.Get(keyHeader) != "")
+	body, whole, err := k.read(r, resendMax+frameHead)
+	return body, whole && (reads || r.Header.Get(keyHeader) != ""), err
 }
 
 // deadlineOf returns when a request by gRPC is to have been answered; the zero time: it does not say.
