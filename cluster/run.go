@@ -91,6 +91,12 @@ func end(c *aeonrt.ClusterConfig, closeParts func(context.Context), failed <-cha
 // member that no other one reaches. One that is started again listens to clients last: what connects earlier would wait until it serves, and be
 // served elsewhere meanwhile. fail is called once if the node must end.
 func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.Listener, err error) {
+	var files fs.FS
+	if c.Listen.Static != "" {
+		if files, err = httpdoor.OpenPages(c.Listen.Static); err != nil {
+			return nil, nil, err
+		}
+	}
 	own, err := net.Listen("tcp", c.Cluster.Listen)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--cluster-listen: %w", err)
@@ -106,7 +112,7 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 		id, told, err = identify(c)
 	}
 	if err == nil {
-		n, err = start(c, g, id, own, told, adopted, fail)
+		n, err = start(c, g, id, own, told, adopted, files, fail)
 	}
 	if closed := adopted.close(); err == nil && closed != nil {
 		c.Log.Warn("the directory of --adopt was not closed well", "error", closed)

@@ -48,9 +48,13 @@ func try(dir, listen, own, adopt string, create bool) *trial {
 }
 
 func tryWith(dir, listen string, cluster settings.Cluster, create bool) *trial {
+	return tryListening(dir, settings.Listen{Address: listen}, cluster, create)
+}
+
+func tryListening(dir string, listen settings.Listen, cluster settings.Cluster, create bool) *trial {
 	r := &trial{log: &lines{serves: make(chan struct{})}, started: make(chan struct{}), signals: make(chan os.Signal, 1), ended: make(chan int, 1)}
 	c := aeonrt.ClusterConfig{
-		Package: &aeonrt.Package{Name: "bank"}, Cluster: cluster, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: listen},
+		Package: &aeonrt.Package{Name: "bank"}, Cluster: cluster, State: settings.State{Dir: dir}, Listen: listen,
 		OpenEngine: pebbledb.Open, Create: create, Log: slog.New(slog.NewTextHandler(r.log, nil)), Signals: r.signals,
 		Say: func(format string, args ...any) {
 			fmt.Fprintf(&r.said, format+"\n", args...)

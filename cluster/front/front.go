@@ -53,6 +53,8 @@ type Config struct {
 	Ready func() error
 	// GRPC is what a front needs to take requests by gRPC; nil: it takes none.
 	GRPC *GRPC
+	// Pages serves files for browsers; nil: there are none. Each node serves its own, whichever leads.
+	Pages http.Handler
 	// Wait is how long a request may wait for a system; 0: 10 s.
 	Wait time.Duration
 	// Spans records the calls that are forwarded; nil: nothing does.
@@ -132,6 +134,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		_, _ = io.WriteString(w, "ok\n")
+		return
+	}
+	if f.cfg.Pages != nil && !f.isGRPC(r) && httpdoor.IsPage(r) {
+		f.cfg.Pages.ServeHTTP(w, r)
 		return
 	}
 	f.serve(w, r)

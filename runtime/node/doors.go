@@ -3,8 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -70,11 +68,9 @@ func (g GRPC) listen(c aeonrt.DoorConfig, cfg httpdoor.Config) (_ *httpdoor.Serv
 		}
 	}
 	if c.Static != "" {
-		dir, err := os.OpenRoot(c.Static)
-		if err != nil {
-			return nil, fmt.Errorf("the directory of --static cannot be served: %w", err)
+		if cfg.Pages, err = httpdoor.OpenPages(c.Static); err != nil {
+			return nil, err
 		}
-		cfg.Pages = dir.FS() // it is open until the process ends
 	}
 	return httpdoor.Listen(c.Address, cfg)
 }

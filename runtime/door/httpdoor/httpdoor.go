@@ -62,7 +62,7 @@ type Server struct {
 	cfg     Config
 	http    http.Server
 	unused  Unused
-	pages   chan struct{} // has one for each file that is being sent
-	peer    Peer          // nil: there is none
+	pages   *pages // nil: there are none
+	peer    Peer   // nil: there is none
 	address string
 }

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 )
 
 // indexPage is the file that is sent for its directory.
@@ -40,34 +42,66 @@ var pageTypes = map[string]string{
 	".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".wav": "audio/wav", ".mp4": "video/mp4", ".webm": "video/webm",
 }
 
+// OpenPages opens the directory of --static. It is open until the process ends.
+func OpenPages(path string) (fs.FS, error) {
+	dir, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("the directory of --static cannot be served: %w", err)
+	}
+	return dir.FS(), nil
+}
+
+// pages serves files to browsers.
+type pages struct {
+	files   fs.FS
+	sending chan struct{} // has one for each file that is being sent
+	fail    func(http.ResponseWriter, error)
+}
+
+// Pages returns what serves files as a Server does with Config.Pages, beside what serves calls otherwise. counts counts the requests that it refuses; asks says
+// whether calls need tokens.
+func Pages(files fs.FS, counts *gate.Counts, asks bool) http.Handler {
+	p := &pages{files, make(chan struct{}, pagesMax), func(w http.ResponseWriter, err error) { counts.HTTP(Fail(w, err)) }}
+	return guard(http.HandlerFunc(p.page), asks, p.fail)
+}
+
+// IsPage reports whether a request is for a file if there are any, and else for nothing.
+func IsPage(r *http.Request) bool {
+	switch r.URL.Path {
+	case "/healthz", "/readyz", "/metrics", "/openapi.json":
+		return r.Method != http.MethodGet && r.Method != http.MethodHead
+	}
+	return !strings.HasPrefix(r.URL.Path, "/v1/")
+}
+
 // page sends a file to a browser. A client that is slow to take one takes the place of no call.
-func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+func (p *pages) page(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		s.fail(w, door.Refuse(codeMethod, "%s is not served; files are loaded by GET, and methods of actors are at /v1/CLASS/KEY/METHOD", r.Method))
+		p.fail(w, door.Refuse(codeMethod, "%s is not served; files are loaded by GET, and methods of actors are at /v1/CLASS/KEY/METHOD", r.Method))
 		return
 	}
 	select {
-	case s.pages <- struct{}{}:
-		defer func() { <-s.pages }()
+	case p.sending <- struct{}{}:
+		defer func() { <-p.sending }()
 	default:
-		s.fail(w, door.Refuse(door.Full, "%d files are being sent, which is the limit", cap(s.pages)))
+		p.fail(w, door.Refuse(door.Full, "%d files are being sent, which is the limit", cap(p.sending)))
 		return
 	}
-	if err := s.sendPage(w, r); err != nil {
-		s.fail(w, err)
+	if err := p.sendPage(w, r); err != nil {
+		p.fail(w, err)
 	}
 }
 
 // sendPage sends the file that a path names, or says why there is none.
-func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) error {
+func (p *pages) sendPage(w http.ResponseWriter, r *http.Request) error {
 	name, wantsDir := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if name == "" {
 		name, wantsDir = ".", true
 	} else if hidden(name) {
 		return noPage(r)
 	}
-	info, err := fs.Stat(s.cfg.Pages, name)
+	info, err := fs.Stat(p.files, name)
 	switch {
 	case err != nil:
 		return unread(r, err)
@@ -78,7 +112,7 @@ func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	case info.IsDir():
 		name = path.Join(name, indexPage)
-		if info, err = fs.Stat(s.cfg.Pages, name); err != nil {
+		if info, err = fs.Stat(p.files, name); err != nil {
 			return unread(r, err)
 		}
 	case wantsDir:
@@ -87,12 +121,12 @@ func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) error {
 	if !info.Mode().IsRegular() { // to open a pipe would wait for what writes to it
 		return noPage(r)
 	}
-	return s.sendFile(w, r, name)
+	return p.sendFile(w, r, name)
 }
 
 // sendFile sends a regular file, or what a browser asks for of it.
-func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, name string) error {
-	f, err := s.cfg.Pages.Open(name)
+func (p *pages) sendFile(w http.ResponseWriter, r *http.Request, name string) error {
+	f, err := p.files.Open(name)
 	if err != nil {
 		return unread(r, err)
 	}

@@ -33,22 +33,27 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("DELETE "+DeadPath, s.asked(s.forget))
 	}
 	elsewhere := s.known(s.elsewhere)
-	if s.cfg.Pages != nil {
+	if s.pages != nil {
 		mux.HandleFunc("/v1/", elsewhere)
-		elsewhere = s.page
+		elsewhere = s.pages.page
 	}
 	mux.HandleFunc("/", elsewhere)
-	sameOrigin := http.NewCrossOriginProtection()
-	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		s.fail(w, door.Refuse(codeOrigin, "a page of another origin has sent the request"))
-	}))
 	served := http.Handler(mux)
 	if s.peer != nil {
 		served = beside(s.peer, served)
 	}
-	served = sameOrigin.Handler(served)
-	if s.Tokens == nil {
-		served = s.knownHost(served)
+	return guard(served, s.Tokens != nil, s.fail)
+}
+
+// guard refuses requests of strange pages to a server that asks for tokens, or does not.
+func guard(next http.Handler, asks bool, fail func(http.ResponseWriter, error)) http.Handler {
+	sameOrigin := http.NewCrossOriginProtection()
+	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, door.Refuse(codeOrigin, "a page of another origin has sent the request"))
+	}))
+	served := sameOrigin.Handler(next)
+	if !asks {
+		served = knownHost(served, fail)
 	}
 	return served
 }
@@ -67,10 +72,10 @@ func (s *Server) asked(next http.HandlerFunc) http.HandlerFunc {
 // knownHost refuses requests that come by a name which is not that of this machine: a page of a web site whose name leads
 // here could call a server that listens on loopback alone, as the browser takes the two for one origin. Where tokens are
 // asked for, such a page has none.
-func (s *Server) knownHost(next http.Handler) http.Handler {
+func knownHost(next http.Handler, fail func(http.ResponseWriter, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocal(r.Host) {
-			s.fail(w, door.Refuse(codeHost, "the host %q is not this machine by a name of its own; say localhost, or 127.0.0.1", r.Host))
+			fail(w, door.Refuse(codeHost, "the host %q is not this machine by a name of its own; say localhost, or 127.0.0.1", r.Host))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -67,7 +67,10 @@ func New(cfg Config) *Server {
 	}
 	g := gate.New(cfg.Config)
 	cfg.Config = g.Config // with its defaults
-	s := &Server{Gate: g, cfg: cfg, pages: make(chan struct{}, cfg.PagesMax)}
+	s := &Server{Gate: g, cfg: cfg}
+	if cfg.Pages != nil {
+		s.pages = &pages{cfg.Pages, make(chan struct{}, cfg.PagesMax), s.fail}
+	}
 	if cfg.GRPC != nil {
 		s.peer = cfg.GRPC(g)
 	}
