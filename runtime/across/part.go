@@ -49,6 +49,7 @@ type Part struct {
 	leaves  bool         // the part is over then, if the attempt has only read
 	votes   bool         // it is about to vote with an answer
 	early   []Message    // calls that have come since then
+	asked   bool         // to vote: the attempt has come to its end in all stores
 	dropped bool
 	ending  bool // it has committed, or has only read and voted
 	jobs    []func()
@@ -255,6 +256,14 @@ func (p *Part) ends() {
 		assert.Unreachable("across: %v is to vote, and %d of its calls run", p.name, len(p.threads))
 	}
 	p.attempt.Ended()
+	p.asked = true
+}
+
+// IsEnding reports whether the attempt has come to its end in all stores.
+func (p *Part) IsEnding() bool {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.asked
 }
 
 func (p *Part) write() {

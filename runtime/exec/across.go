@@ -383,7 +383,7 @@ func (s *System) named(c *order.Shape, name string) *order.Handle {
 		if over == nil {
 			return h
 		}
-		s.scheduler.Wait(over) // it is prepared: it waits for no event that waits for this
+		s.scheduler.Wait(over) // the code of that event has ended, so it waits for no event that waits for this
 	}
 }
 

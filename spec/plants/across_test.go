@@ -347,6 +347,12 @@ var ofAcross = []plant{
 		"h.Lost = h.told && h.Yes",
 		callbacks),
 
+	bug("a part is prepared with an answer, and deletes an actor that has a name", "runtime/exec/part.go",
+		"case x.ev.deletesNamed():",
+		"case x.sys != nil:",
+		"./runtime/nodes -run TestAnEventNamesWhatItDeletes").
+		and("runtime/exec/part.go", "assert.That(!ev.deletesNamed() || ", "assert.That(ev != nil || "),
+
 	unaudited(bug("a part reads without locks", "runtime/order/acquire.go",
 		"\tif h.IsPrivate() {",
 		"\tif h.IsPrivate() || a.isPart && mode == Read {",

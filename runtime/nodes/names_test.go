@@ -1,0 +1,154 @@
+package nodes_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// A badge is an actor that has a name. It deletes others, and asks for those that have their names then.
+type badge struct{ aeonrt.Self }
+
+type badgeArgs struct {
+	of   aeonrt.Ref
+	name string
+}
+
+func (x *badge) SaveField(*aeonrt.Writer, int)    {}
+func (x *badge) LoadFields(*aeonrt.Reader)        {}
+func (x *badgeArgs) Encode(e *aeonrt.Encoder)     { aeonrt.PutRef(e, x.of); e.String(x.name) }
+func (x *badgeArgs) Decode(d *aeonrt.Decoder)     { x.of, x.name = aeonrt.GetRef(d), d.String() }
+func (x *badgeArgs) EncodeResult(*aeonrt.Encoder) {}
+func (x *badgeArgs) DecodeResult(*aeonrt.Decoder) {}
+
+func badgeMethod(name string) aeonrt.Method {
+	return aeonrt.Method{Class: &badgeClass, Name: name, Signature: "(actor badge.Badge?,string)", Params: []string{"of", "name"},
+		Effects: aeonrt.Effects{Self: aeonrt.Write}, NewArgs: func() aeonrt.Args { return new(badgeArgs) }}
+}
+
+var (
+	badgeClass   = aeonrt.Class{Shape: aeonrt.Shape{Package: "badge", Name: "Badge"}}
+	badgeNew     = aeonrt.Method{Class: &badgeClass, Name: "Badge", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	badgeTouch   = badgeMethod("touch")
+	badgeDrop    = badgeMethod("drop")
+	badgeClose   = badgeMethod("close")
+	badgeRenew   = badgeMethod("renew")
+	badgePass    = badgeMethod("pass")
+	badgePackage = aeonrt.Package{Name: "badge", Classes: []*aeonrt.Class{&badgeClass}}
+
+	badgeFound event.ActorID // by close or renew, the last time
+)
+
+func init() {
+	badgeClass.New = func() aeonrt.Object { return new(badge) }
+	badgeClass.Construct = &badgeNew
+	badgeClass.Methods = []*aeonrt.Method{&badgeTouch, &badgeDrop, &badgeClose, &badgeRenew, &badgePass}
+	badgeNew.NewArgs, badgeNew.Run = func() aeonrt.Args { return nil }, func(*aeonrt.Cx, any, aeonrt.Args) {}
+	badgeTouch.Run = func(*aeonrt.Cx, any, aeonrt.Args) {}
+	badgeDrop.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { aeonrt.Delete(cx, args.(*badgeArgs).of) }
+	badgeRenew.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		r := aeonrt.Named(cx, &badgeClass, args.(*badgeArgs).name)
+		badgeFound = r.ID()
+		cx.Emit(r, &badgeTouch, &badgeArgs{})
+	}
+	badgeClose.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		badgeDrop.Run(cx, self, args)
+		badgeFound = aeonrt.Named(cx, &badgeClass, args.(*badgeArgs).name).ID()
+	}
+	badgePass.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		aeonrt.CallRemote(cx, args.(*badgeArgs).of, &badgeRenew, &badgeArgs{name: args.(*badgeArgs).name})
+	}
+}
+
+// badges are a cluster of three stores, and names of badges in each.
+type badges struct {
+	*nodes.Cluster
+	t *testing.T
+}
+
+// badgesOn opens a cluster whose messages take some time, and whose store 0 has a disk that takes long.
+func badgesOn(t *testing.T, trip, sync time.Duration) *badges {
+	return &badges{openProgram(t, &badgePackage, 3, func(cfg *nodes.Config) {
+		cfg.Partitions, cfg.Spread, cfg.Delay = 3, false, under(trip)
+		cfg.Open = func(s event.StoreID) (store.Engine, error) {
+			if s == 0 && sync > 0 {
+				return laggard{memengine.New(), sync}, nil
+			}
+			return memengine.New(), nil
+		}
+	}), t}
+}
+
+// name returns the n-th name whose badges are in a store.
+func (b *badges) name(in event.StoreID, n int) string {
+	for i := 0; ; i++ {
+		name := fmt.Sprint("badge ", i)
+		if event.NamedActor(badgeClass.Path(), name, 0, 3).Birth != event.PartitionID(in) {
+			continue
+		}
+		if n--; n < 0 {
+			return name
+		}
+	}
+}
+
+// badge returns the badge of a name, as a store knows it. It has been made.
+func (b *badges) badge(by event.StoreID, name string) aeonrt.Ref {
+	b.t.Helper()
+	cl := b.System(by).Client()
+	r := aeonrt.Named(cl, &badgeClass, name)
+	if err := cl.Await(r, &badgeTouch, &badgeArgs{}); err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+// end ends the cluster, in which no event has failed that nobody awaits.
+func (b *badges) end() {
+	b.t.Helper()
+	b.Settle()
+	for _, s := range b.Systems() {
+		if list := s.DeadLetters(); len(list) > 0 {
+			b.t.Errorf("%v", list)
+		}
+	}
+	if err := b.Close(); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// An event that deletes an actor of another store, and then asks for the actor of that name, does not wait for itself, though it is learned that its call there is the last one.
+func TestAnEventNamesWhatItDeletes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := badgesOn(t, 10*time.Millisecond, 0)
+		s, name := b.System(0), b.name(1, 0)
+		home := b.badge(0, b.name(0, 0))
+		for round := range 4 {
+			of := b.badge(0, name)
+			b.Settle()
+			closes := s.Client().Issue(home, &badgeClose, &badgeArgs{of, name})
+			<-time.After(time.Second)
+			if tries, _, _ := s.Across().Open(); tries > 0 {
+				var waits strings.Builder
+				b.WriteWaits(&waits)
+				t.Errorf("round %d: the event does not end:\n%s", round, &waits)
+				closes.Cancel()
+			}
+			if err := closes.Wait(); err != nil {
+				t.Error(err)
+			}
+			if badgeFound != of.ID() {
+				t.Errorf("round %d: %q is %v, and %v until the event has committed", round, name, badgeFound, of.ID())
+			}
+		}
+		b.end()
+	})
+}
