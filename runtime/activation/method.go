@@ -84,15 +84,19 @@ type Namer interface{ Namer() any } // a *System, which generated code is not to
 func Named(in Namer, c *Class, name string) order.Ref {
 	s := in.Namer().(*System)
 	cx, within := in.(*Cx)
-	if of, id := s.storeOf(c, name); within && of != nil {
-		q, ok := s.Across.AskFor(&Of(cx).Run.Attempt, *of, across.Question{Class: c.Path(), Name: name})
-		if !ok {
-			panic(order.Withdrawal{})
-		}
-		return s.resolve(q, id)
+	if !within {
+		r, _ := FindNamed(context.Background(), in, c, name) // never fails: it has no deadline
+		return r
 	}
-	r, _ := FindNamed(context.Background(), in, c, name) // never fails: it has no deadline
-	return r
+	h, of := s.find(c, name)
+	if h != nil {
+		return order.RefOf(h)
+	}
+	q, ok := s.Across.AskFor(&Of(cx).Run.Attempt, of, across.Question{Class: c.Path(), Name: name})
+	if !ok {
+		panic(order.Withdrawal{})
+	}
+	return s.resolve(q, c, name)
 }
 
 // Labels asks for the labels of actors of other stores, for an activation that makes texts of references to them.
@@ -117,34 +121,53 @@ func (l Labels) Visit(ref order.Ref) {
 	h.SetLabel(q.Label)
 }
 
-// FindNamed is Named outside of an event. The error says why the store of the actor, which is another one, has not answered.
+// FindNamed is Named outside of an event. The error says why the store of the actor has not answered.
 func FindNamed(ctx context.Context, in Namer, c *Class, name string) (order.Ref, error) {
 	s := in.Namer().(*System)
-	if of, id := s.storeOf(c, name); of != nil {
-		q, err := s.Across.Ask(ctx, *of, across.Question{Class: c.Path(), Name: name})
-		if away := (*event.AwayError)(nil); errors.As(err, &away) {
-			return order.Ref{}, err
-		}
-		return s.resolve(q, id), nil
+	h, of := s.find(c, name)
+	if h != nil {
+		return order.RefOf(h), nil
 	}
-	return order.RefOf(s.Host.Named(&c.Shape, name)), nil
+	q, err := s.Across.Ask(ctx, of, across.Question{Class: c.Path(), Name: name})
+	if away := (*event.AwayError)(nil); errors.As(err, &away) {
+		return order.Ref{}, err
+	}
+	return s.resolve(q, c, name), nil
 }
 
-// storeOf returns the store that has the actors of a name if that is another one, else nil, and the id of the first of them.
-func (s *System) storeOf(c *Class, name string) (of *event.StoreID, id event.ActorID) {
+// find returns the actor of a name. nil: the store of is to be asked, which may have to wait. It is another one, or this one if what is prepared here deletes the actor.
+func (s *System) find(c *Class, name string) (h *order.Handle, of event.StoreID) {
 	if s.Across != nil {
-		if id = s.Host.FirstID(&c.Shape, name); !s.Across.IsHere(id) {
-			store := s.Across.StoreOf(id)
-			of = &store
+		if id := s.Host.FirstID(&c.Shape, name); !s.Across.IsHere(id) {
+			return nil, s.Across.StoreOf(id)
 		}
 	}
-	return of, id
+	h, over := s.FindHere(&c.Shape, name)
+	if over != nil {
+		return nil, s.Across.ID()
+	}
+	return h, 0
 }
 
-// resolve returns the actor that another store has named.
-func (s *System) resolve(q across.Question, first event.ActorID) order.Ref {
+// FindHere returns the actor of a name in this store. What is prepared for an event of another store may delete it: then over is closed when it is known whether it does. That
+// event may have committed, and the caller come after it.
+func (s *System) FindHere(c *order.Shape, name string) (h *order.Handle, over <-chan struct{}) {
+	for {
+		h = s.Host.Named(c, name)
+		if s.Across == nil || !h.Is(order.Dying|order.Deleted) {
+			return h, nil
+		}
+		// What deletes the actor may have been carried out since it was found.
+		if over = s.Dying.Over(h); over != nil || !h.Is(order.Deleted) || s.State.Store.Err() != nil {
+			return h, over
+		}
+	}
+}
+
+// resolve returns the actor of a name that a store has answered.
+func (s *System) resolve(q across.Question, c *Class, name string) order.Ref {
 	if q.Actor.IsNull() { // this store has ended, and no event will find it
-		q.Actor = first
+		q.Actor = s.Host.FirstID(&c.Shape, name)
 	}
 	return s.State.Resolve(q.Actor)
 }

@@ -35,6 +35,7 @@ type System struct {
 
 	// Systems among several only.
 	Across     *across.Store
+	Dying      *state.Dying // by what is prepared here
 	carefully  carefully
 	Spread     bool                                                // new actors go to any partition
 	Methods    Methods                                             // as other stores name them

@@ -59,6 +59,7 @@ func (s *System) openAcross(cfg *Across) {
 		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler, Ticks: s.tracer})
 	s.host.Join(s.across)
 	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readCallback
+	s.code.Dying = &s.dying
 }
 
 // Across returns what the system is among several stores, nil if it has the only one.
@@ -374,12 +375,10 @@ func (l local) Answer(q *across.Question) bool {
 	return true
 }
 
-// named returns the actor of a name, for another store. That may know that the one before was deleted, as the event that has done so has
-// committed, before this store does.
+// named returns the actor of a name, when it is known whether what is prepared here deletes it.
 func (s *System) named(c *order.Shape, name string) *order.Handle {
 	for {
-		h := s.host.Named(c, name)
-		over := s.dying.Over(h)
+		h, over := s.code.FindHere(c, name)
 		if over == nil {
 			return h
 		}

@@ -1,15 +1,20 @@
 package nodes_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -150,5 +155,71 @@ func TestAnEventNamesWhatItDeletes(t *testing.T) {
 			}
 		}
 		b.end()
+	})
+}
+
+// What a store has prepared deletes an actor. An event that comes after that, and asks for the actor of the name there, gets the next one, be it asked for by code, or by a client.
+func TestANameIsFreeAfterAPreparedDeletion(t *testing.T) {
+	const trip, late = 10 * time.Millisecond, time.Second
+	drops := func(t *testing.T) (b *badges, name string, home, of aeonrt.Ref, dropped *aeonrt.Future) {
+		b = badgesOn(t, trip, late)
+		name, home = b.name(1, 0), b.badge(0, b.name(0, 0))
+		of = b.badge(0, name)
+		b.Settle()
+		dropped = b.System(0).Client().Issue(home, &badgeDrop, &badgeArgs{of: of})
+		<-time.After(6 * trip) // the event has committed, and that is not durable
+		if tries, _, _ := b.System(0).Across().Open(); tries != 0 || b.System(1).Across().InDoubt() != 1 {
+			t.Errorf("%d attempts are not decided, and %d parts are in doubt", tries, b.System(1).Across().InDoubt())
+		}
+		return b, name, home, of, dropped
+	}
+	t.Run("to code", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b, name, home, of, dropped := drops(t)
+			helper := aeonrt.Named(b.System(0).Client(), &badgeClass, b.name(1, 1))
+			passes := b.System(0).Client().Issue(home, &badgePass, &badgeArgs{helper, name})
+			if err := errors.Join(dropped.Wait(), passes.Wait()); err != nil {
+				t.Error(err)
+			}
+			if badgeFound == of.ID() {
+				t.Errorf("%q is %v, which an event has deleted that comes before", name, badgeFound)
+			}
+			b.end()
+		})
+	})
+	t.Run("to code that is cancelled", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b, name, _, _, dropped := drops(t)
+			cl := b.System(1).Client()
+			helper := aeonrt.Named(cl, &badgeClass, b.name(1, 1))
+			renews := cl.Issue(helper, &badgeRenew, &badgeArgs{name: name})
+			bubble.Wait()
+			began := time.Now()
+			renews.Cancel()
+			if err := renews.Wait(); !errors.Is(err, order.ErrCancelled) || time.Since(began) > trip {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+			if err := dropped.Wait(); err != nil {
+				t.Error(err)
+			}
+			b.end()
+		})
+	})
+	t.Run("to clients", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b, name, _, of, dropped := drops(t)
+			ctx, cancel := context.WithTimeout(t.Context(), trip)
+			defer cancel()
+			if r, err := activation.FindNamed(ctx, b.System(1).Client(), &badgeClass, name); !errors.As(err, new(*event.AwayError)) {
+				t.Errorf("%q is %v (%v) before it is known", name, r.ID(), err)
+			}
+			if err := dropped.Wait(); err != nil {
+				t.Error(err)
+			}
+			if r := b.badge(1, name); r.ID() == of.ID() {
+				t.Errorf("%q is %v, which was deleted", name, r.ID())
+			}
+			b.end()
+		})
 	})
 }

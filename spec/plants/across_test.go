@@ -352,6 +352,10 @@ var ofAcross = []plant{
 		"case x.sys != nil:",
 		"./runtime/nodes -run TestAnEventNamesWhatItDeletes").
 		and("runtime/exec/part.go", "assert.That(!ev.deletesNamed() || ", "assert.That(ev != nil || "),
+	bug("a name is looked up beside what is prepared", "runtime/activation/method.go",
+		"\tif over != nil {\n\t\treturn nil, s.Across.ID()\n",
+		"\tif over != nil && h == nil {\n\t\treturn nil, s.Across.ID()\n",
+		"./runtime/nodes -run TestANameIsFree"),
 
 	unaudited(bug("a part reads without locks", "runtime/order/acquire.go",
 		"\tif h.IsPrivate() {",
