@@ -57,8 +57,24 @@ func namesGolden(arg string) bool {
 	return err != nil // it has sources as well: then they are meant
 }
 
+// checkGolden returns an error of usage if the flags ask for what golden files do not have.
+func (o *testOptions) checkGolden() error {
+	switch {
+	case o.trace.file != "":
+		return cli.Usagef("--trace is for tests of packages; the runs of golden files are not recorded")
+	case o.parallel:
+		return cli.Usagef("--parallel is for tests of packages; golden files run in parallel with every other seed anyway, unless --nodes is given")
+	case o.timed:
+		return cli.Usagef("--timeout is for tests of packages; golden files run until all orders of their events are known")
+	}
+	return nil
+}
+
 // testGolden runs golden files and reports them as tests.
 func testGolden(env *cli.Env, paths []string, o testOptions) error {
+	if err := o.checkGolden(); err != nil {
+		return err
+	}
 	filter := regexp.MustCompile(o.filter)
 	var cases []*golden.Case
 	for _, p := range paths {

@@ -55,6 +55,7 @@ Stores at the end of each test. Golden files run compiled on so many nodes.
 Golden files (.txtar, or a folder of them) are programs with all outcomes that the
 orders of their events allow. The reference interpreter runs each in every order, and
 the compiled program runs with many seeds: an outcome that no order gives is a failure.
+Golden files take no --parallel, --timeout or --trace.
 
 	aeonc test testdata/semantics         all golden files of a folder
 	aeonc test --update new.txtar         write down what may come out; read it
@@ -82,7 +83,10 @@ In what --json writes, \udc80 to \udcff stand for bytes that are not UTF-8.`,
 			fs.BoolVar(&o.json, "json", false, "write JSON, in the format of go test -json")
 			o.trace.flags(fs)
 			fs.BoolVar(&o.update, "update", false, "write the outcomes of golden files into them; read them before you keep them")
-			return func(env *cli.Env, args []string) error { return testPackages(env, args, o) }
+			return func(env *cli.Env, args []string) error {
+				fs.Visit(func(f *flag.Flag) { o.timed = o.timed || f.Name == "timeout" })
+				return testPackages(env, args, o)
+			}
 		},
 	}
 }
@@ -96,6 +100,7 @@ type testOptions struct {
 	schedules     int
 	parallel      bool
 	max           time.Duration
+	timed         bool // --timeout is given
 	verbose, json bool
 	update        bool
 	trace         traceFlags
