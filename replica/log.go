@@ -23,12 +23,14 @@ type LogState struct {
 	Cut                Position // the log begins behind it
 	Last               Position // its last entry; Cut if it has none
 	Coming             Position // of a state that was to replace the group's and its log; the zero Position: of none
+	Other              bool     // it has another entry at the index of Coming
 }
 
 // replaced reports whether the state, which is durable up to applied, has replaced the one that the log is of: the process ended
-// before it replaced the log, too.
+// before it replaced the log, too. The log may be longer than the state, with entries of a former leader that nobody has committed. It is another one
+// then at the state's end: an old state that has come so far by entries has the same entry there, as that is committed.
 func (l *LogState) replaced(applied uint64) bool {
-	return applied > l.Last.Index && applied == l.Coming.Index
+	return applied == l.Coming.Index && (applied > l.Last.Index || l.Other)
 }
 
 // Left reports whether the log has no more of the group than a vote: the node has no part in it, or has just begun.

@@ -128,6 +128,7 @@ func (l *NodeLog) read(g Group) (s LogState, err error) {
 				e.GetIndex(), e.GetTerm(), s.Last.Index, s.Last.Term, s.Term)}
 		}
 		s.Last = Position{e.GetIndex(), e.GetTerm()}
+		s.Other = s.Other || s.Last.Index == s.Coming.Index && s.Last != s.Coming
 	}
 	return s, nil
 }
