@@ -1,9 +1,8 @@
 package across
 
 import (
-	"context"
-
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // Callbacks of events to clients of other stores have the order of the commits: while an event has all its locks, the store of a client gives
@@ -24,9 +23,30 @@ type heldID struct {
 	number uint64 // among all of from
 }
 
-// Hold has another store give callbacks of an event their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before.
-func (s *Store) Hold(to event.StoreID, number uint64, of event.EventID, list []Line) {
-	_, _ = s.Ask(context.Background(), to, Question{Lines: list, Number: number, Event: of}) // else this store has ended
+// Hold has another store give callbacks of an attempt their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before. False: the
+// attempt is over before that store has answered. Then Let is to be told so, and what the store holds behind that is dropped.
+func (s *Store) Hold(a *order.Attempt, to event.StoreID, number uint64, list []Line) bool {
+	token, over := a.Token(), false
+	s.mu.Lock()
+	n := s.question(to, Question{Lines: list, Number: number, Event: a.ID}, a, func(*Question) { // also if this store has ended
+		a.Notify(token, func() { over = true })
+	})
+	s.mu.Unlock()
+	if a.AwaitNews(func() bool { return over }) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.asked[n]
+	switch {
+	case q == nil: // it was answered meanwhile
+	case s.session(to) == 0:
+		delete(s.asked, n)
+	default: // what Let is told may come there before the question does
+		q.by, q.left = nil, true
+		q.answered = func(*Question) { s.send(to, Message{Kind: Let, Number: number}) }
+	}
+	return false
 }
 
 // Let says what becomes of callbacks that another store holds.

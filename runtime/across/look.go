@@ -38,8 +38,7 @@ func (s *Store) Look() (list []Seen) {
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
 		if q := s.asked[n]; q.by != nil {
-			list = append(list, Seen{Event: q.by.ID, Work: q.by.Work.String(), Target: q.by.Target, Home: s.cfg.Store,
-				For: []event.StoreID{q.of}, Why: fmt.Sprintf("a chain keeps actor %v", q.message.Question.Kept)})
+			list = append(list, Seen{Event: q.by.ID, Work: q.by.Work.String(), Target: q.by.Target, Home: s.cfg.Store, For: []event.StoreID{q.of}, Why: q.why()})
 		}
 	}
 	for _, name := range s.parts.Names() {
@@ -56,6 +55,20 @@ func (s *Store) Look() (list []Seen) {
 		}
 	}
 	return list
+}
+
+// why says what an event waits for that has asked.
+func (q *asked) why() string {
+	switch of := q.message.Question; {
+	case of.Lines != nil:
+		return "the places of its callbacks"
+	case !of.Kept.IsNull():
+		return fmt.Sprintf("a chain keeps actor %v", of.Kept)
+	case of.Actor.IsNull():
+		return "the actor of a name"
+	default:
+		return "the label of an actor"
+	}
 }
 
 // awaited returns for which stores an attempt waits, and why. Caller holds mu.

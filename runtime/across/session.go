@@ -70,6 +70,7 @@ func (s *Store) lost(store event.StoreID) {
 			s.send(to, Message{Kind: Missed, Home: store})
 		}
 	}
+	maps.DeleteFunc(s.asked, func(_ uint64, q *asked) bool { return q.left && q.of == store })
 	s.loseHeld(store)
 	s.cfg.Local.Lost()
 }
@@ -177,6 +178,7 @@ type asked struct {
 	message  Message
 	by       *order.Attempt  // that waits for the answer; nil: it is not known
 	answered func(*Question) // nil: this store has ended. Caller holds mu
+	left     bool            // nothing waits for the answer any more: it is not asked again in a later session
 }
 
 // Ask has another store answer a question, and waits, over sessions. The error is ErrEnded, or an *event.AwayError if ctx ends before. ctx does not end

@@ -26,10 +26,8 @@ func (ev *Event) commitDurable() error {
 	if err := ev.prepare(); err != nil {
 		return ev.abort(err)
 	}
-	if ev.sys.across != nil && len(ev.Root.Ops) > 0 {
-		ev.hold()
-	}
-	if ev.Wide() != nil && ev.vote(ev.writes(), across.Changes) == nil {
+	held := ev.sys.across == nil || len(ev.Root.Ops) == 0 || ev.hold()
+	if !held || ev.Wide() != nil && ev.vote(ev.writes(), across.Changes) == nil {
 		ev.let(false)
 		ev.prep.drop()
 		ev.Undo()

@@ -43,15 +43,20 @@ func (ev *Event) holdCallbacks(ops []activation.Op, n int) int {
 	return n
 }
 
-// hold sends what holdCallbacks has gathered.
-func (ev *Event) hold() {
+// hold sends what holdCallbacks has gathered, and waits until it has its places. False: the attempt is over before, as if a vote was lost.
+func (ev *Event) hold() bool {
 	ev.holdCallbacks(ev.Root.Ops, 0)
 	for i := range ev.prep.held {
 		h := &ev.prep.held[i]
 		ev.sys.live.Add(1)                           // until it has been told what becomes of them
 		ev.sys.cfg.Spans.Issues(ev.told.span, ev.ID) // by that store
-		ev.sys.across.Hold(h.store, h.number, ev.ID, h.lines)
+		if !ev.sys.across.Hold(&ev.Attempt, h.store, h.number, h.lines) {
+			clear(ev.prep.held[i+1:])
+			ev.prep.held = ev.prep.held[:i+1] // the others were not sent
+			return false
+		}
 	}
+	return true
 }
 
 // let says what becomes of the callbacks that other stores hold: they run when the event is durable.
