@@ -128,6 +128,24 @@ type Reply struct {
 	Grown []order.Wanted
 }
 
+// CallMax bounds the bytes of what a program has in one call of another store, or in the reply: the arguments or the result, and the lines that go along. It is half of
+// what waits for a node at most (runtime/transport/grpc): a message for which there is no room ends the session of the nodes, and all that goes on in it. It is the same on all
+// nodes, so an event that is run again ends in the same way.
+const CallMax = 32 << 20
+
+// Size returns how much CallMax bounds.
+func (c *Call) Size() int { return len(c.Args) + linesSize(c.Lines) }
+
+// Size returns how much CallMax bounds.
+func (r *Reply) Size() int { return len(r.Result) + linesSize(r.Lines) }
+
+func linesSize(list []Line) (n int) {
+	for i := range list {
+		n += len(list[i].Text) + len(list[i].Args)
+	}
+	return n
+}
+
 // Line is something that happens at the home when the event has committed, in program order: a line of output or of the log, a callback.
 type Line struct {
 	Log    bool

@@ -1,11 +1,13 @@
 package activation
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -145,6 +147,11 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if len(cx.branches) > 0 {
 		cx.waitFor(order.CallOf(s.State.Handle(target), m.Shape(), &m.Effects, args))
 	}
+	c := &across.Call{Target: target, Method: s.PathOf(m)}
+	if args != nil {
+		c.Args = codec.ArgsOf(args)
+	}
+	fits(c, m) // before the attempt has anything in that store
 	if w == nil {
 		w = cx.Run.goOut(to)
 	}
@@ -158,15 +165,13 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	if w.Part == nil && cx != &cx.Run.Root && (o.inner || len(cx.frames) > 0) {
 		cx.leaves()
 	}
-	c := &across.Call{Target: target, Method: s.PathOf(m), Strict: w.Strict}
-	if args != nil {
-		c.Args = codec.ArgsOf(args)
-	}
+	c.Strict = w.Strict
 	if cx.spanned {
 		c.Span = cx.spans.Elsewhere()
 	}
 	if w.Part != nil {
 		c.Lines, c.Grown = cx.takeLines(), cx.Run.TakeGrown()
+		fits(c, m)
 	}
 	c.Run = cx.moving() // behind what is told of locks
 	r := o.thread.Call(to, c, cx)
@@ -343,8 +348,24 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 	if run.IsPart() {
 		r.Lines, r.Grown, r.Granted = cx.takeLines(), run.TakeGrown(), run.TakeGranted() > 0
 	}
+	if n := r.Size(); n > across.CallMax {
+		r.Failed = &event.AbortError{Msg: tooLarge("answer", m, n), Event: run.ID, Fault: true, Path: callpath.Here()}
+		r.Result, r.Lines = nil, nil
+	}
 	r.Run = cx.moving() // behind what is told of locks
 	return r
+}
+
+// fits is a fault if a call is too large to go to another store.
+func fits(c *across.Call, m *Method) {
+	if n := c.Size(); n > across.CallMax {
+		fault(tooLarge("call", m, n))
+	}
+}
+
+// tooLarge is the fault of a call of another store, or of its answer, that has too many bytes.
+func tooLarge(what string, m *Method, n int) string {
+	return fmt.Sprintf("the %s of %v has %d bytes, and %d is the most between two stores; make several calls with less each", what, m, n, across.CallMax)
 }
 
 // takeLines takes from what the activation has issued that which its home issues.

@@ -27,12 +27,12 @@ type badgeArgs struct {
 	name string
 }
 
-func (x *badge) SaveField(*aeonrt.Writer, int)    {}
-func (x *badge) LoadFields(*aeonrt.Reader)        {}
-func (x *badgeArgs) Encode(e *aeonrt.Encoder)     { aeonrt.PutRef(e, x.of); e.String(x.name) }
-func (x *badgeArgs) Decode(d *aeonrt.Decoder)     { x.of, x.name = aeonrt.GetRef(d), d.String() }
-func (x *badgeArgs) EncodeResult(*aeonrt.Encoder) {}
-func (x *badgeArgs) DecodeResult(*aeonrt.Decoder) {}
+func (x *badge) SaveField(*aeonrt.Writer, int)      {}
+func (x *badge) LoadFields(*aeonrt.Reader)          {}
+func (x *badgeArgs) Encode(e *aeonrt.Encoder)       { aeonrt.PutRef(e, x.of); e.String(x.name) }
+func (x *badgeArgs) Decode(d *aeonrt.Decoder)       { x.of, x.name = aeonrt.GetRef(d), d.String() }
+func (x *badgeArgs) EncodeResult(e *aeonrt.Encoder) { e.String(x.name) }
+func (x *badgeArgs) DecodeResult(d *aeonrt.Decoder) { x.name = d.String() }
 
 func badgeMethod(name string) aeonrt.Method {
 	return aeonrt.Method{Class: &badgeClass, Name: name, Signature: "(actor badge.Badge?,string)", Params: []string{"of", "name"},
@@ -47,7 +47,11 @@ var (
 	badgeClose   = badgeMethod("close")
 	badgeRenew   = badgeMethod("renew")
 	badgePass    = badgeMethod("pass")
+	badgeCopy    = badgeMethod("copy")
+	badgeFetch   = badgeMethod("fetch")
 	badgePackage = aeonrt.Package{Name: "badge", Classes: []*aeonrt.Class{&badgeClass}}
+
+	badgeMore = "................" // that copy adds
 
 	badgeFound event.ActorID // by close or renew, the last time
 )
@@ -55,7 +59,7 @@ var (
 func init() {
 	badgeClass.New = func() aeonrt.Object { return new(badge) }
 	badgeClass.Construct = &badgeNew
-	badgeClass.Methods = []*aeonrt.Method{&badgeTouch, &badgeDrop, &badgeClose, &badgeRenew, &badgePass}
+	badgeClass.Methods = []*aeonrt.Method{&badgeTouch, &badgeDrop, &badgeClose, &badgeRenew, &badgePass, &badgeCopy, &badgeFetch}
 	badgeNew.NewArgs, badgeNew.Run = func() aeonrt.Args { return nil }, func(*aeonrt.Cx, any, aeonrt.Args) {}
 	badgeTouch.Run = func(*aeonrt.Cx, any, aeonrt.Args) {}
 	badgeDrop.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { aeonrt.Delete(cx, args.(*badgeArgs).of) }
@@ -67,6 +71,13 @@ func init() {
 	badgeClose.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		badgeDrop.Run(cx, self, args)
 		badgeFound = aeonrt.Named(cx, &badgeClass, args.(*badgeArgs).name).ID()
+	}
+	badgeCopy.Run = func(_ *aeonrt.Cx, _ any, args aeonrt.Args) { args.(*badgeArgs).name += badgeMore }
+	badgeFetch.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		x := args.(*badgeArgs)
+		r := &badgeArgs{name: x.name}
+		aeonrt.CallRemote(cx, x.of, &badgeCopy, r)
+		x.name = fmt.Sprint(len(r.name))
 	}
 	badgePass.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
 		aeonrt.CallRemote(cx, args.(*badgeArgs).of, &badgeRenew, &badgeArgs{name: args.(*badgeArgs).name})
