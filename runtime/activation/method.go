@@ -164,6 +164,16 @@ func (s *System) FindHere(c *order.Shape, name string) (h *order.Handle, over <-
 	}
 }
 
+// FirstOf returns the first actor of the name of h, which the keys of requests to h belong to: for them all actors of a name are one. The error says why
+// another store has not answered.
+func (s *System) FirstOf(ctx context.Context, h *order.Handle) (event.ActorID, error) {
+	if h.Is(order.Elsewhere) {
+		q, err := s.Across.Ask(ctx, s.Across.StoreOf(h.ID), across.Question{Actor: h.ID})
+		return q.First, err
+	}
+	return s.State.FirstOf(h), nil
+}
+
 // resolve returns the actor of a name that a store has answered.
 func (s *System) resolve(q across.Question, c *Class, name string) order.Ref {
 	if q.Actor.IsNull() { // this store has ended, and no event will find it

@@ -367,7 +367,7 @@ func (l local) Answer(q *across.Question) bool {
 	default:
 		h := l.Handle(q.Actor)
 		q.Label = h.Label()
-		q.First, _ = s.scope(context.Background(), h) // it is in this store
+		q.First, _ = s.code.FirstOf(context.Background(), h) // it is in this store
 		if h.Shape != nil && !h.Is(order.Deleted) {
 			q.Class = h.Shape.Path()
 		}

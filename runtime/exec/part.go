@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -64,17 +63,12 @@ func (x *proxy) Vote(holds bool, r *across.Reply) bool {
 	switch {
 	case !r.Wrote && !r.Holds:
 		return x.confirm() == nil
-	case x.ev.deletesNamed():
+	case x.ev.DeletesNamed():
 		return false // it votes when it is asked: see write
 	}
 	err := x.write()
 	r.Failed, _ = err.(*event.AbortError)
 	return err == nil
-}
-
-// deletesNamed reports whether the event deletes an actor that has a name.
-func (ev *Event) deletesNamed() bool {
-	return slices.ContainsFunc(ev.Deletes, func(h *order.Handle) bool { return h.ID.Named() })
 }
 
 // doubtKey makes the key of the row that says what is prepared.
@@ -106,7 +100,7 @@ func (x *proxy) write() error {
 	x.changes = changes.Bytes() // until the event begins again
 	if len(ev.Deletes) > 0 {
 		// Invariant: an event that asks for the actor of a name waits for none whose code runs on. That could wait for the one that asks, or ask by itself.
-		assert.That(!ev.deletesNamed() || ev.Wide().Part.IsEnding(), "exec: %v is prepared before its end, and deletes an actor that has a name", ev.Wide().Part.Name())
+		assert.That(!ev.DeletesNamed() || ev.Wide().Part.IsEnding(), "exec: %v is prepared before its end, and deletes an actor that has a name", ev.Wide().Part.Name())
 		x.over = ev.sys.dying.Add(ev.Deletes)
 	}
 	d.ReserveIDs(&ev.Attempt)

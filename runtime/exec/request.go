@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -72,7 +71,7 @@ func (s *System) performOnce(c *Call) (seen store.Position, err error) {
 // identify returns the request that a call with a key is. before is its fingerprint by earlier versions.
 func (s *System) identify(c *Call) (of event.Request, before uint64, err error) {
 	first := func(r order.Ref) (order.Ref, error) {
-		id, err := s.scope(c.Cancel.Context(), order.HandleOf(r))
+		id, err := s.code.FirstOf(c.Cancel.Context(), order.HandleOf(r))
 		return s.Resolve(id), err
 	}
 	target, err := first(c.Target)
@@ -83,15 +82,6 @@ func (s *System) identify(c *Call) (of event.Request, before uint64, err error) 
 	return of, before, err
 }
 
-// scope returns the actor that the keys of requests to h belong to: all actors of a name are one.
-func (s *System) scope(ctx context.Context, h *order.Handle) (event.ActorID, error) {
-	if h.Is(order.Elsewhere) {
-		q, err := s.across.Ask(ctx, s.across.StoreOf(h.ID), across.Question{Actor: h.ID})
-		return q.First, err
-	}
-	return s.durable.FirstOf(h), nil
-}
-
 // HasPerformed reports whether a request with a key to an actor, which is not there any more, has an outcome or is under way. The
 // error says why another store has not answered.
 func (s *System) HasPerformed(ctx context.Context, id event.ActorID, key string) (bool, error) {
@@ -99,7 +89,7 @@ func (s *System) HasPerformed(ctx context.Context, id event.ActorID, key string)
 		return false, event.ErrClosed
 	}
 	defer s.durable.Leave()
-	target, err := s.scope(ctx, s.durable.Handle(id))
+	target, err := s.code.FirstOf(ctx, s.durable.Handle(id))
 	if err != nil {
 		return false, err
 	}

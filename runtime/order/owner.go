@@ -25,6 +25,11 @@ type changes struct {
 	edits   []dominator.Edit // scratch of the commit
 }
 
+// DeletesNamed reports whether actors that have names are among those deleted.
+func (c *changes) DeletesNamed() bool {
+	return slices.ContainsFunc(c.Deletes, func(h *Handle) bool { return h.ID.Named() })
+}
+
 func (c *changes) clear() {
 	if len(c.Fresh)+len(c.Deletes)+len(c.Born) > 0 {
 		clear(c.Fresh)

@@ -348,10 +348,10 @@ var ofAcross = []plant{
 		callbacks),
 
 	bug("a part is prepared with an answer, and deletes an actor that has a name", "runtime/exec/part.go",
-		"case x.ev.deletesNamed():",
+		"case x.ev.DeletesNamed():",
 		"case x.sys != nil:",
 		"./runtime/nodes -run TestAnEventNamesWhatItDeletes").
-		and("runtime/exec/part.go", "assert.That(!ev.deletesNamed() || ", "assert.That(ev != nil || "),
+		and("runtime/exec/part.go", "assert.That(!ev.DeletesNamed() || ", "assert.That(ev != nil || "),
 	bug("a name is looked up beside what is prepared", "runtime/activation/method.go",
 		"\tif over != nil {\n\t\treturn nil, s.Across.ID()\n",
 		"\tif over != nil && h == nil {\n\t\treturn nil, s.Across.ID()\n",
