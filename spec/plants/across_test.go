@@ -261,7 +261,7 @@ var ofAcross = []plant{
 		"return s.durable.Store.Flush(context.Background()) == nil //",
 		"return context.Background() != nil //",
 		faults),
-	bug("a key belongs to one incarnation of a named actor of another store", "runtime/exec/request.go",
+	bug("a key belongs to one incarnation of a named actor of another store", "runtime/activation/method.go",
 		"return q.First, err",
 		"return q.Actor, err",
 		faults),
