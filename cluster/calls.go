@@ -146,7 +146,7 @@ func (n *node) askAll() {
 	group.Wait()
 }
 
-// learn takes what another node says of the stores that it leads. A raft group tells its members alone who leads it: a node that has no replica of a
+// learn takes what another node says of the stores that it leads. A raft group tells its leader to its members alone: a node that has no replica of a
 // store, or has one that the group has not admitted yet, would know nowhere to send requests to.
 func (n *node) learn(from event.NodeID, b brief) {
 	for _, st := range b.Stores {

@@ -148,7 +148,7 @@ func (c *several) reaches(stores int) {
 	}
 }
 
-// A node without a replica of a store knows who leads that, also when it is another one than before.
+// A node without a replica of a store knows its leader, also when that is another one than before.
 func TestNodesThatLackStores(t *testing.T) {
 	t.Parallel() // it waits for elections
 	const stores, nodes, replicas = 4, 4, 3

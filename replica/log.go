@@ -27,7 +27,7 @@ type LogState struct {
 }
 
 // replaced reports whether the state, which is durable up to applied, has replaced the one that the log is of: the process ended
-// before it replaced the log, too. The log may be longer than the state, with entries of a former leader that nobody has committed. It is another one
+// before it replaced the log, too. The log may be longer than the state, with entries of a former leader that are not committed. It is another one
 // then at the state's end: an old state that has come so far by entries has the same entry there, as that is committed.
 func (l *LogState) replaced(applied uint64) bool {
 	return applied == l.Coming.Index && (applied > l.Last.Index || l.Other)

@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// A follower whose log has entries of a former leader, which nobody has committed, takes a state that ends before, at or behind the end of them. After a
+// A follower whose log has entries of a former leader, which are not committed, takes a state that ends before, at or behind the end of them. After a
 // crash between any two steps of that it takes what the leader has, and its log has nothing of the former one from the state's end on.
 func TestACrashWhileAStateReplacesALogOfAFormerLeader(t *testing.T) {
 	for last := uint64(3); last <= 7; last++ { // the log's last entry

@@ -93,7 +93,7 @@ func TestStreamsOutliveTheBoundsOfANode(t *testing.T) {
 						t.Error(err)
 					}
 					for i := range parts {
-						time.Sleep(c.silent)
+						<-time.After(c.silent)
 						_, _ = fmt.Fprintf(w, "%d\n", i)
 						if err := http.NewResponseController(w).Flush(); err != nil {
 							t.Error(err)

@@ -201,7 +201,7 @@ func (d *Driver) enter(g replica.Group, begin func(*member) (replica.LogState, e
 }
 
 // addMember adds a group while the driver runs, and starts its goroutine. A group that the core refuses, since its log does not fit its state, is not
-// on this node: who wants it there sees that, and tries again. The loop calls it.
+// on this node: what is to have it there sees that, and tries again. The loop calls it.
 func (d *Driver) addMember(m *member, log replica.LogState) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

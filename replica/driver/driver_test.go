@@ -48,6 +48,16 @@ func lead(t *testing.T, c *replicatest.Cluster) (event.NodeID, *engine.Engine) {
 	return id, e
 }
 
+// fill writes so much that a member that has none of it is sent the state.
+func fill(t *testing.T, e *engine.Engine) {
+	t.Helper()
+	for i := range 100 {
+		if err := put(e, fmt.Sprintf("k%03d", i), string(make([]byte, 1000))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func open(t *testing.T, cfg replicatest.Config) *replicatest.Cluster {
 	t.Helper()
 	c, err := replicatest.Open(cfg)
@@ -294,11 +304,7 @@ func TestAStateThatComesAtTheEndIsClosed(t *testing.T) {
 		if err := c.Stop(away); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 100 {
-			if err := put(e, fmt.Sprintf("k%03d", i), string(make([]byte, 1000))); err != nil {
-				t.Fatal(err)
-			}
-		}
+		fill(t, e)
 		p := places[away-1].(*counted)
 		stopped := make(chan error, 1)
 		p.before = func(dir string) {

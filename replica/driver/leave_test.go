@@ -184,11 +184,7 @@ func TestLeavingBeforeAStateIsSent(t *testing.T) {
 		if err := c.Stop(away); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 100 {
-			if err := put(e, fmt.Sprintf("k%03d", i), string(make([]byte, 1000))); err != nil {
-				t.Fatal(err)
-			}
-		}
+		fill(t, e)
 		<-time.After(50 * time.Millisecond)
 		synctest.Wait() // the engine of the state has all
 		release := places[id-1].(*counted).Place.(*slow).hold()

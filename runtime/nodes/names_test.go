@@ -127,7 +127,7 @@ func (b *badges) badge(by event.StoreID, name string) aeonrt.Ref {
 	return r
 }
 
-// end ends the cluster, in which no event has failed that nobody awaits.
+// end ends the cluster, in which no event has failed that no client awaits.
 func (b *badges) end() {
 	b.t.Helper()
 	b.Settle()
