@@ -285,7 +285,7 @@ func (w *opWriter) write(ops []activation.Op) {
 			w.emit(o, w.index)
 		case activation.OpGo:
 			w.goIssued++
-			w.emit(o, goCallIndex+w.goIssued)
+			w.emit(o, w.ev.IndexBase()+goCallIndex+w.goIssued)
 		case activation.OpTimer:
 			if !w.ev.Deleting(o.Issuer) {
 				w.setTimer(o)

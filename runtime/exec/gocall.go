@@ -38,7 +38,7 @@ const (
 	tryCloseMax = 10 * time.Second // how long Close waits for tries; half of it before their contexts end
 )
 
-// goCallIndex is where the numbers of calls begin among all that an event gives rise to.
+// goCallIndex is where the numbers of calls begin among all that an event gives rise to in a store.
 const goCallIndex = 3 << 32
 
 // goCall is a call that has not ended.
@@ -52,9 +52,9 @@ type goCall struct {
 // goCall returns the call that o issues.
 func (f *follow) goCall(o *activation.Op) *goCall {
 	f.goIssued++
-	index := goCallIndex + f.goIssued
+	index := f.ev.IndexBase() + goCallIndex + f.goIssued
 	return &goCall{parent: f.ev.ID, index: index, subEvent: subEvent{id: f.ev.ID.Child(index), target: o.Target, method: o.Method, args: o.Args,
-		from: f.origin(o, trace.Go, f.goIssued), origin: f.issued(), seq: o.Seq, pos: f.ev.maxPos}}
+		from: f.origin(o, trace.Go, index), origin: f.issued(), seq: o.Seq, pos: f.ev.maxPos}}
 }
 
 // try has a call tried as soon as may be. It is counted as live.

@@ -16,7 +16,7 @@ var (
 	seeds  = flag.Int("seeds", 12, "how often each compiled program runs")
 	stored = flag.Int("stored", 4, "how many of these runs are repeated on a store")
 	stores = flag.Int("stores", 1, "how many of these runs are repeated on three stores")
-	only   = flag.String("only", "", "the one file to run")
+	only   = flag.String("only", "", "the one program to run: the name of its file without .txtar")
 )
 
 // programsMin is how many golden programs there are at least.
@@ -74,6 +74,9 @@ func load(t *testing.T) (cases []*golden.Case) {
 			t.Errorf("%s expects nothing; -update writes what the interpreter says", p)
 		}
 		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		t.Fatalf("there is no program %q", *only)
 	}
 	return cases
 }
