@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +9,7 @@ import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -67,7 +69,9 @@ var (
 	tillLook    = aeonrt.Method{Class: &tillClass, Name: "look", Signature: "()", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
 	tillPeek    = aeonrt.Method{Class: &tillClass, Name: "peek", Signature: "()", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
 	tillMay     = aeonrt.Method{Class: &tillClass, Name: "may", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillPass    = aeonrt.Method{Class: &tillClass, Name: "pass", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillAsk     = aeonrt.Method{Class: &tillClass, Name: "ask", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Read}}
+	tillHave    = aeonrt.Method{Class: &tillClass, Name: "have", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillPackage = aeonrt.Package{Name: "till"}
 
 	tillWait = func(time.Duration) {} // in a bubble it waits
@@ -75,7 +79,7 @@ var (
 
 func init() {
 	tillClass.New = func() aeonrt.Object { return new(till) }
-	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillEach, &tillSee, &tillDrop, &tillTwo, &tillPast, &tillLook, &tillPeek, &tillMay, &tillAsk}, &tillNew
+	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillEach, &tillSee, &tillDrop, &tillTwo, &tillPast, &tillLook, &tillPeek, &tillMay, &tillAsk, &tillPass, &tillHave}, &tillNew
 	for _, m := range append(tillClass.Methods, tillClass.Ctor) {
 		m.NewArgs = func() aeonrt.Args { return new(tillArgs) }
 	}
@@ -153,6 +157,14 @@ func init() {
 		if args.(*tillArgs).by < 0 {
 			cx.Now()
 		}
+	}
+	tillPass.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		x := args.(*tillArgs)
+		cx.Tail(x.of[0], &tillAdd, &tillArgs{by: x.by})
+	}
+	tillHave.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		x := args.(*tillArgs)
+		cx.Emit(x.of[0], &tillPass, &tillArgs{by: x.by, of: x.of[1:]})
 	}
 	tillPackage.Classes = []*aeonrt.Class{&tillClass}
 }
@@ -252,6 +264,44 @@ func TestAsyncCallsThatFailLeaveNothing(t *testing.T) {
 					t.Fatalf("event %d has left %d in till %d of store %d (%v)", i, args.ret, k, s, err)
 				}
 			}
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A chain that a client has begun, and that fails in another store, is no dead letter: the client is told. One that a sub-event has begun is.
+func TestAChainThatFailsElsewhere(t *testing.T) {
+	c, in, cl := tills(t, 1, 0, func() store.Engine { return memengine.New() })
+	dead := func() (n int) {
+		c.Settle()
+		for s := range in {
+			view, err := c.System(event.StoreID(s)).View(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := row.DeadLetters(view, 20)
+			if err := errors.Join(err, view.Close()); err != nil {
+				t.Fatal(err)
+			}
+			n += len(list)
+		}
+		return n
+	}
+	for s := range in {
+		args := &tillArgs{by: 3, of: in[(s+1)%len(in)]}
+		if err := cl.Await(in[s][0], &tillPass, args); err == nil || err.Error() != "too many" {
+			t.Errorf("from store %d: %v", s, err)
+		}
+		if n := dead(); n != s {
+			t.Errorf("the client is told how the chain of store %d has ended, and there are %d dead letters more", s, n-s)
+		}
+		if err := cl.Await(in[(s+2)%len(in)][0], &tillHave, &tillArgs{by: 3, of: []aeonrt.Ref{in[s][0], args.of[0]}}); err != nil {
+			t.Errorf("from store %d: %v", s, err)
+		}
+		if n := dead(); n != s+1 {
+			t.Errorf("no caller is told how the chain of store %d has ended, and there are %d dead letters more", s, n-s)
 		}
 	}
 	if err := c.Close(); err != nil {
