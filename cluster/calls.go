@@ -33,12 +33,14 @@ type brief struct {
 
 // storeBrief is what a node tells of a store that it keeps.
 type storeBrief struct {
-	ID       placement.StoreID  `json:"id"`
-	Term     uint64             `json:"term"`
-	Leads    bool               `json:"leads"`
-	Serves   bool               `json:"serves"` // its system is open
+	ID     placement.StoreID `json:"id"`
+	Term   uint64            `json:"term"`
+	Leads  bool              `json:"leads"`
+	Serves bool              `json:"serves"` // its system is open
+	// Progress are the members that its leader knows, as of an entry: the last one that is committed and was handed to the state.
 	Progress []replica.Progress `json:"progress,omitempty"`
-	Commit   uint64             `json:"commit"`
+	Commit   uint64             `json:"commit"`     // the entry's index
+	AsOf     uint64             `json:"commitTerm"` // and its term; 0: an earlier version of aeond does not tell it
 	Timings  Timings            `json:"timings"`
 	Load     Load               `json:"load"`
 }
@@ -95,7 +97,9 @@ func (n *node) tell() brief {
 		role := n.driver.Leader(g)
 		st := storeBrief{ID: placement.StoreID(id), Term: role.Term, Leads: role.Leader == n.id.Node}
 		if st.Leads {
-			st.Progress, st.Commit = n.driver.Progress(g)
+			var asOf replica.Position
+			st.Progress, asOf = n.driver.Progress(g)
+			st.Commit, st.AsOf = asOf.Index, asOf.Term
 		}
 		h := n.holders.of(n, st.ID)
 		_, at, timings := h.known()

@@ -116,27 +116,33 @@ func (n *node) keep(s *placement.State, id placement.StoreID) {
 func (n *node) leaveOthers(s *placement.State) {
 	for id := range s.Stores {
 		id := placement.StoreID(id)
-		if s.Keeps(n.id.Node, id) || !n.driver.Has(replica.Group(id)) || !n.isOut(id) {
+		if s.Keeps(n.id.Node, id) || !n.driver.Has(replica.Group(id)) {
 			continue
 		}
-		if err := n.driver.Leave(replica.Group(id)); err != nil && !errors.Is(err, driver.ErrClosed) {
+		asOf, out := n.isOut(id)
+		if !out {
+			continue
+		}
+		err := n.driver.Leave(replica.Group(id), asOf)
+		if err != nil && !errors.Is(err, driver.ErrClosed) && !errors.Is(err, driver.ErrStays) {
 			n.log.Warn("the replica of a store that others keep now stays on the disk", "store", id, "error", err)
 		}
 	}
 }
 
-// isOut reports whether the leader of a store has said lately that this node is no member of its group.
-func (n *node) isOut(id placement.StoreID) bool {
+// isOut reports whether the leader of a store has said lately that this node is no member of its group, and as of which entry.
+func (n *node) isOut(id placement.StoreID) (asOf replica.Position, out bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, h := range n.brief {
 		for _, st := range h.brief.Stores {
-			if st.ID == id && st.Serves && time.Since(h.at) < staleAfter {
-				return !slices.ContainsFunc(st.Progress, func(p replica.Progress) bool { return p.Node == n.id.Node })
+			if st.ID == id && st.Serves && len(st.Progress) > 0 && time.Since(h.at) < staleAfter {
+				out = !slices.ContainsFunc(st.Progress, func(p replica.Progress) bool { return p.Node == n.id.Node })
+				return replica.Position{Index: st.Commit, Term: st.AsOf}, out
 			}
 		}
 	}
-	return false
+	return replica.Position{}, false
 }
 
 // settled implements placement.View.Settled: for the leader of the placement, which may not lead the store. What this node and the others report is as of

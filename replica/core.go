@@ -137,6 +137,8 @@ type group struct {
 	commit     uint64 // of the newest record
 	begins     uint64 // behind which index the log begins when all records are written
 
+	past Position // see forgot
+
 	// Invariant: settled <= applied <= applying. Entries were handed out up to applying, and the state has taken them up to applied;
 	// a state that is opened again, or sent, is as of settled. That index is the log's.
 	applying, applied uint64
@@ -165,7 +167,8 @@ func (c *Core) Add(id Group, s Start) error {
 	}
 	g := &group{
 		id: id, log: newGroupLog(id, c.cfg.Log, s, c.cfg.RecentMax), role: Role{Group: id, Term: s.Log.Term},
-		term: s.Log.Term, vote: s.Log.Vote, commit: max(s.Log.Commit, s.Applied), begins: s.Log.Cut.Index, applying: s.Applied, applied: s.Applied,
+		term: s.Log.Term, vote: s.Log.Vote, commit: max(s.Log.Commit, s.Applied), begins: s.Log.Cut.Index, past: s.Log.Past,
+		applying: s.Applied, applied: s.Applied,
 	}
 	rn, err := raft.NewRawNode(&raft.Config{
 		ID: uint64(c.cfg.Node), ElectionTick: c.cfg.Election, HeartbeatTick: c.cfg.Heartbeat, Storage: g.log, Applied: s.Applied,
@@ -225,7 +228,9 @@ func (c *Core) Tick() {
 			g.raft.TickQuiesced()
 			if g.quiet++; g.quiet >= g.patience && c.hung < c.cfg.Stall {
 				g.wait(c)
-				_ = g.raft.Campaign() // an error says that it has no vote
+				if !g.forgot() {
+					_ = g.raft.Campaign() // an error says that it has no vote
+				}
 			}
 		}
 		c.work(g)
@@ -286,6 +291,9 @@ func (c *Core) giveUp(g *group) {
 func (c *Core) Step(m Message) (wantsState bool) {
 	g := c.find[m.Group]
 	if g == nil || m.To() != c.cfg.Node {
+		return false
+	}
+	if g.forgot() && !g.mayTake(m.Raft) {
 		return false
 	}
 	begins := g.begins
@@ -449,9 +457,7 @@ func (c *Core) Cut(id Group, index uint64) {
 		return
 	}
 	g.begins = index
-	term, err := g.log.Term(index)
-	assert.That(err == nil, "replica: entry %d of group %d has no term: %v", index, id, err)
-	r := Record{Group: id, Term: g.term, Vote: g.vote, Commit: g.commit, Cut: Position{index, term}}
+	r := Record{Group: id, Term: g.term, Vote: g.vote, Commit: g.commit, Cut: g.at(index)}
 	g.log.cutAt(r.Cut) // nothing reads them from now on: the rows go away some time before Appended says so
 	c.enqueue(g, r, true, nil)
 	c.write()

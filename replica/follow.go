@@ -80,12 +80,12 @@ type Progress struct {
 	Active bool   // it has answered within an election timeout
 }
 
-// Progress returns what is known of the members of a group that this node leads, and up to where entries are committed. A node that was removed is
-// among them until the others can do without it: see leaving.
-func (c *Core) Progress(id Group) (list []Progress, commit uint64) {
+// Progress returns what is known of the members of a group that this node leads, as of the last entry that is committed and was handed to the state.
+// A node that was removed is among them until the others can do without it: see leaving.
+func (c *Core) Progress(id Group) (list []Progress, asOf Position) {
 	g := c.led(id)
 	if g == nil {
-		return nil, 0
+		return nil, Position{}
 	}
 	g.raft.WithProgress(func(n uint64, kind raft.ProgressType, p tracker.Progress) {
 		list = append(list, Progress{event.NodeID(n), kind == raft.ProgressTypePeer, p.Match, c.answers(g, n)})
@@ -96,18 +96,22 @@ func (c *Core) Progress(id Group) (list []Progress, commit uint64) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Progress) int { return int(a.Node) - int(b.Node) })
-	return list, g.raft.BasicStatus().GetCommit()
+	return list, g.at(g.applying)
 }
 
-// Remove ends the part that this node has in a group: it was removed from the members, or never was one. Its log and its state are then removed by
-// the driver. What is under way for it is dropped.
+// Remove ends the part that this node has in a group of which a leader has said, as of an entry (see Progress), that this node is no member. It reports
+// false, and changes nothing, if this node has entries behind that one or is in a later term: it may be a member again, and leaders count on what it
+// has. The log and the state are then removed by the driver. What is under way for the group is dropped.
 //
 // Invariant: no append that is handed out from now on has a record of the group. The driver removes the log of the group behind the appends that it
 // was handed before; what came behind that would be the middle of a log.
-func (c *Core) Remove(id Group) {
+func (c *Core) Remove(id Group, asOf Position) bool {
 	g := c.find[id]
 	if g == nil {
-		return
+		return true
+	}
+	if g.term > asOf.Term || asOf.behind(g.end()) {
+		return false
 	}
 	g.removed = true
 	delete(c.find, id)
@@ -119,4 +123,5 @@ func (c *Core) Remove(id Group) {
 			c.write()
 		}
 	}
+	return true
 }

@@ -32,3 +32,8 @@ func (r *Record) StateAt() Position { return Position{r.State.GetIndex(), r.Stat
 
 // Position is an entry of a log.
 type Position struct{ Index, Term uint64 }
+
+// behind reports whether a log that ends with p lacks something that one which ends with o may have: what elections go by.
+func (p Position) behind(o Position) bool {
+	return p.Term < o.Term || p.Term == o.Term && p.Index < o.Index
+}

@@ -24,6 +24,8 @@ type LogState struct {
 	Last               Position // its last entry; Cut if it has none
 	Coming             Position // of a state that was to replace the group's and its log; the zero Position: of none
 	Other              bool     // it has another entry at the index of Coming
+	// Past is where the longest log ended that the node had of the group, and removed when it left. The zero Position: it never left.
+	Past Position
 }
 
 // replaced reports whether the state, which is durable up to applied, has replaced the one that the log is of: the process ended

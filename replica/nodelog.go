@@ -18,6 +18,7 @@ import (
 //	GROUP 'e' INDEX  an entry
 //	GROUP 'h'        term, vote, commit
 //	GROUP 'n'        index and term of the state that was announced last
+//	GROUP 'p'        index and term of the end of the longest log that was removed when the node left the group
 //
 // GROUP has 4 bytes and INDEX 8, big-endian.
 type NodeLog struct {
@@ -30,6 +31,7 @@ const (
 	kindEntry = 'e'
 	kindHard  = 'h'
 	kindState = 'n'
+	kindPast  = 'p'
 )
 
 func groupKey(g Group, kind byte) []byte {
@@ -85,8 +87,9 @@ func closing(it store.Iterator, err error) error {
 // State returns what the log has of a group.
 func (l *NodeLog) State(g Group) (LogState, error) { return l.read(g) }
 
-// Leave removes what the log has of a group that the node has no part in any more, durably, but for the vote that it has given in its newest term: if
-// the node takes part again, a vote that is asked for by an old message must not be given twice.
+// Leave removes what the log has of a group that the node has no part in any more, durably, but for the vote that it has given in its newest term, and
+// where the log ended: if the node takes part again, a vote that is asked for by an old message must not be given twice, nor to a node that lacks what
+// this one has acknowledged.
 func (l *NodeLog) Leave(g Group) error {
 	s, err := l.read(g)
 	if err != nil {
@@ -95,6 +98,9 @@ func (l *NodeLog) Leave(g Group) error {
 	b := l.engine.NewBatch()
 	b.DeleteRange(groupKey(g, kindEntry), entriesEnd(g))
 	b.Set(groupKey(g, kindHard), numbers(s.Term, s.Vote, 0))
+	if s.Past.behind(s.Last) {
+		b.Set(groupKey(g, kindPast), numbers(s.Last.Index, s.Last.Term))
+	}
 	b.Delete(groupKey(g, kindCut))
 	b.Delete(groupKey(g, kindState))
 	if err := l.engine.Apply(b); err != nil {
@@ -113,6 +119,9 @@ func (l *NodeLog) read(g Group) (s LogState, err error) {
 		return s, err
 	}
 	if err := l.numbers(groupKey(g, kindState), &s.Coming.Index, &s.Coming.Term); err != nil {
+		return s, err
+	}
+	if err := l.numbers(groupKey(g, kindPast), &s.Past.Index, &s.Past.Term); err != nil {
 		return s, err
 	}
 	s.Last = s.Cut

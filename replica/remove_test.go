@@ -39,7 +39,7 @@ func TestARemovedGroupWritesNothing(t *testing.T) {
 			if under == (a == nil) {
 				t.Fatalf("%v is under way, expected %v", a, under)
 			}
-			c.Remove(gone)
+			c.Remove(gone, Position{Term: 9})
 			for under := under; ; under = false {
 				if !under {
 					e := c.Effects()

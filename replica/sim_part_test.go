@@ -14,12 +14,15 @@ func (c *cluster) part() {
 	n, g := c.nodes[event.NodeID(1+c.r.IntN(simNodes))], Group(1+c.r.IntN(simGroups))
 	n.after(0, func() {
 		switch {
-		case n.has(g) && (n.state[g].applied() > 0 || c.r.IntN(50) == 0) && c.isOut(n, g):
+		case n.has(g) && (n.state[g].applied() > 0 || c.r.IntN(50) == 0) && c.said[g].isOut(n.id):
 			n.leave(g)
-		case !n.has(g) && len(n.behind) == 0 && c.allKnow(g):
+		case !n.has(g) && len(n.behind) == 0:
 			n.join(g)
 		}
-		list, _ := n.core.Progress(g)
+		list, asOf := n.core.Progress(g)
+		if len(list) > 0 && c.r.IntN(2) == 0 {
+			c.said[g] = said{list, asOf}
+		}
 		var voters []event.NodeID
 		for _, p := range list {
 			if p.Votes {
@@ -32,59 +35,23 @@ func (c *cluster) part() {
 	c.after(1+c.r.Uint64N(150), c.part)
 }
 
-// newest returns the node that leads a group in the newest term, when it has what former leaders have committed; nil if there is none.
-func (c *cluster) newest(g Group) (leader *node) {
-	var term uint64
-	for id := event.NodeID(1); id <= simNodes; id++ {
-		n := c.nodes[id]
-		if r := n.core.Leader(g); !n.down && r.Leader == id && r.Term > term {
-			leader, term = n, r.Term
-		}
-	}
-	if leader != nil {
-		if list := leader.state[g].list; len(list) == 0 || list[len(list)-1].term != term {
-			return nil
-		}
-	}
-	return leader
+// said is what a leader has said of a group, which may be long ago.
+type said struct {
+	list []Progress
+	asOf Position
 }
 
-// isOut reports whether the leader of a group says that a node is no member of it.
-func (c *cluster) isOut(n *node, g Group) bool {
-	leader := c.newest(g)
-	if leader == nil {
-		return false
-	}
-	list, _ := leader.core.Progress(g)
-	return !slices.ContainsFunc(list, func(p Progress) bool { return p.Node == n.id })
-}
-
-// allKnow reports whether all nodes with a part in a group know the newest members, and will after a crash. Before, a node that has left must not take part
-// again: it has nothing of the log any more, and would vote for one that believes it to be a voter still, and lacks what was committed without either.
-func (c *cluster) allKnow(g Group) bool {
-	leader := c.newest(g)
-	if leader == nil {
-		return false
-	}
-	turned := leader.state[g].turned
-	for id := event.NodeID(1); id <= simNodes; id++ {
-		n := c.nodes[id]
-		if n.out[g] || n.durable[g].applied() == 0 { // it knows no members
-			continue
-		}
-		s, err := n.log.read(g)
-		c.check(err)
-		if max(s.Commit, n.durable[g].applied()) < turned[len(turned)-1].Index {
-			return false
-		}
-	}
-	return true
+func (s said) isOut(n event.NodeID) bool {
+	return len(s.list) > 0 && !slices.ContainsFunc(s.list, func(p Progress) bool { return p.Node == n })
 }
 
 // leave ends the part of a node in a group, whose log and state are removed behind what is being written.
 func (n *node) leave(g Group) {
+	if !n.core.Remove(g, n.c.said[g].asOf) {
+		n.c.saw.stays++
+		return
+	}
 	n.c.saw.left++
-	n.core.Remove(g)
 	for i, a := range n.todo {
 		if a != nil && a.Group == g {
 			n.todo[i] = nil

@@ -103,9 +103,10 @@ type cluster struct {
 	committed map[Group][]value
 	acked     map[Group]map[string]bool
 	led       map[Group]map[uint64]event.NodeID
+	said      map[Group]said
 	proposed  int
 
-	saw struct{ acks, reads, crashes, states, stalls, changes, transfers, resigned, cuts, refused, left, joined int }
+	saw struct{ acks, reads, crashes, states, stalls, changes, transfers, resigned, cuts, refused, left, joined, stays int }
 }
 
 // node is one node, with what survives its crashes.
@@ -146,6 +147,7 @@ func newCluster(seed uint64) *cluster {
 	c := &cluster{
 		r: rand.New(rand.NewPCG(seed, 0x51a)), nodes: make(map[event.NodeID]*node), cut: make(map[[2]event.NodeID]bool),
 		committed: make(map[Group][]value), acked: make(map[Group]map[string]bool), led: make(map[Group]map[uint64]event.NodeID),
+		said: make(map[Group]said),
 	}
 	for id := event.NodeID(1); id <= simNodes; id++ {
 		n := &node{id: id, c: c, engine: memengine.New(), durable: make(map[Group]state), out: make(map[Group]bool), wrote: make(map[groupTerm]uint64)}
@@ -742,6 +744,7 @@ func TestSimulatedClusters(t *testing.T) {
 		sum.saw.refused += c.saw.refused
 		sum.saw.left += c.saw.left
 		sum.saw.joined += c.saw.joined
+		sum.saw.stays += c.saw.stays
 	}
 	t.Logf("%+v", sum.saw)
 }

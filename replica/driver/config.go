@@ -82,6 +82,8 @@ func orDefault(n *int, value int) {
 var (
 	// ErrNoMember means that this node has no part in the group.
 	ErrNoMember = errors.New("this node has no part in the group")
+	// ErrStays means that this node may be a member of the group again since a leader has said that it is none.
+	ErrStays = errors.New("this node may be a member of the group again")
 	// ErrClosed means that the driver was closed.
 	ErrClosed = errors.New("the node is ending")
 	// ErrDeposed means that another node may lead the group now. What is under way has an unknown fate.

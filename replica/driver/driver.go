@@ -139,18 +139,24 @@ func (d *Driver) Join(g replica.Group) error {
 	return d.enter(g, func(*member) (log replica.LogState, err error) { return d.log.State(g) })
 }
 
-// Leave ends the part that this node has in a group, which has removed it from its members, and removes the group's state and log. An engine that
-// leads fails.
-func (d *Driver) Leave(g replica.Group) error {
+// Leave ends the part that this node has in a group, and removes the group's state and log. A leader has said as of an entry that this node is no member
+// (see Progress); Leave returns ErrStays, and changes nothing, if something has come to this node since. An engine that leads fails.
+func (d *Driver) Leave(g replica.Group, asOf replica.Position) error {
 	var m *member
+	stays := false
 	d.ask(&d.loop, func() {
-		d.core.Remove(g)
+		if stays = !d.core.Remove(g, asOf); stays {
+			return
+		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		m = d.groups[g]
 		delete(d.groups, g)
 	})
-	if m == nil {
+	switch {
+	case stays:
+		return ErrStays
+	case m == nil:
 		return ErrNoMember
 	}
 	m.turn(replica.Role{Group: g})
@@ -433,10 +439,10 @@ func (d *Driver) Follow(want map[replica.Group][]event.NodeID) map[replica.Group
 	return settled
 }
 
-// Progress returns what is known of the members of a group that this node leads, and up to where entries are committed.
-func (d *Driver) Progress(g replica.Group) (list []replica.Progress, commit uint64) {
-	d.ask(&d.loop, func() { list, commit = d.core.Progress(g) })
-	return list, commit
+// Progress returns what is known of the members of a group that this node leads, as of the last entry that is committed and was handed to the state.
+func (d *Driver) Progress(g replica.Group) (list []replica.Progress, asOf replica.Position) {
+	d.ask(&d.loop, func() { list, asOf = d.core.Progress(g) })
+	return list, asOf
 }
 
 // Syncs has the syncs of the log that the groups share.

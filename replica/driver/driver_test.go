@@ -335,8 +335,16 @@ func TestLeaving(t *testing.T) {
 		if err := put(e, "a", "1"); err != nil {
 			t.Fatal(err)
 		}
+		_, member := c.Node(id).Progress(replicatest.Group)
 		follow(t, c, id, id, other)
-		if err := c.Node(away).Leave(replicatest.Group); err != nil {
+		if err := c.Node(away).Leave(replicatest.Group, replica.Position{Index: member.Index - 1, Term: member.Term}); err != driver.ErrStays {
+			t.Errorf("a node leaves with an entry that came behind the news: %v", err)
+		}
+		_, asOf := c.Node(id).Progress(replicatest.Group)
+		if err := c.Node(away).Leave(replicatest.Group, replica.Position{Index: asOf.Index, Term: asOf.Term - 1}); err != driver.ErrStays {
+			t.Errorf("a node leaves in a later term: %v", err)
+		}
+		if err := c.Node(away).Leave(replicatest.Group, asOf); err != nil {
 			t.Fatal(err)
 		}
 		if names, _ := places[away-1].List("states"); len(names) > 0 {
@@ -348,7 +356,7 @@ func TestLeaving(t *testing.T) {
 		if err := c.StartEmpty(away); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Node(away).Leave(replicatest.Group); err != driver.ErrNoMember {
+		if err := c.Node(away).Leave(replicatest.Group, asOf); err != driver.ErrNoMember {
 			t.Errorf("a node leaves twice: %v", err)
 		}
 		if err := put(e, "b", "2"); err != nil {

@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
+
+// anyway is behind all entries: a node leaves as of it whatever it has.
+var anyway = replica.Position{Term: math.MaxUint64}
 
 // slow is a place of which one directory can be held: nothing is written there meanwhile.
 type slow struct {
@@ -92,7 +96,7 @@ func TestNothingIsWrittenOfAGroupThatWasLeft(t *testing.T) {
 			synctest.Wait()
 		}
 		left := make(chan error, 1)
-		go func() { left <- c.Node(away).Leave(replicatest.Group) }()
+		go func() { left <- c.Node(away).Leave(replicatest.Group, anyway) }()
 		synctest.Wait()
 		release()
 		if err := <-left; err != nil {
@@ -198,7 +202,7 @@ func TestLeavingBeforeAStateIsSent(t *testing.T) {
 		<-time.After(50 * time.Millisecond)
 		synctest.Wait() // the state waits to be sent
 		left := make(chan error, 1)
-		go func() { left <- c.Node(id).Leave(replicatest.Group) }()
+		go func() { left <- c.Node(id).Leave(replicatest.Group, anyway) }()
 		synctest.Wait()
 		release()
 		if err := <-left; err != nil {
