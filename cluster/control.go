@@ -45,7 +45,7 @@ func (n *node) control() http.Handler {
 	mux.HandleFunc("POST "+status.TransferPath, n.serveTransfer)
 	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.anyControls, n.operator, false))
 	mux.HandleFunc("/", n.serveOperator)
-	return mux
+	return httpdoor.WholeQuery(mux, func(w http.ResponseWriter, err error) { httpdoor.Fail(w, err) })
 }
 
 func (n *node) serveStatus(w http.ResponseWriter, _ *http.Request) {

@@ -19,7 +19,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// An operator asks any node. What one actor has is asked of the leader of its store; what all have, of the leaders of all stores, and their answers
+// An operator asks any node, by a query that can be read (control). What one actor has is asked of the leader of its store; what all have, of the leaders of all stores, and their answers
 // are put together as one store would give them. A store that does not answer is named in a line of its own, status.Missing.
 
 // storeQuery names the store that an operator asks.

@@ -92,8 +92,7 @@ func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r 
 	return err
 }
 
-// readQuery reads the query of a request, or refuses it: URL.Query leaves out each pair that it cannot read, so that the request would
-// mean something else.
+// readQuery reads the query of a request, or refuses it: without the pairs that cannot be read it would mean something else.
 func readQuery(r *http.Request) (url.Values, error) {
 	all, err := url.ParseQuery(r.URL.RawQuery)
 	if err == nil {

@@ -23,14 +23,15 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /metrics", s.known(s.metrics))
 	mux.HandleFunc("GET /openapi.json", s.known(s.openapi))
 	if s.cfg.Control {
-		mux.HandleFunc("GET "+ActorsPath, s.asked(s.actors))
-		mux.HandleFunc("GET "+ActorPath, s.asked(s.actor))
+		asked := func(next http.HandlerFunc) http.Handler { return WholeQuery(next, s.fail) }
+		mux.Handle("GET "+ActorsPath, asked(s.actors))
+		mux.Handle("GET "+ActorPath, asked(s.actor))
 		mux.HandleFunc("GET "+WaitsPath, s.waits)
-		mux.HandleFunc("GET "+EventsPath, s.asked(s.watched))
-		mux.HandleFunc("GET "+ProfilePath, s.asked(s.profile))
+		mux.Handle("GET "+EventsPath, asked(s.watched))
+		mux.Handle("GET "+ProfilePath, asked(s.profile))
 		mux.HandleFunc("GET "+DeadPath, s.dead)
-		mux.HandleFunc("GET "+TimersPath, s.asked(s.timers))
-		mux.HandleFunc("DELETE "+DeadPath, s.asked(s.forget))
+		mux.Handle("GET "+TimersPath, asked(s.timers))
+		mux.Handle("DELETE "+DeadPath, asked(s.forget))
 	}
 	elsewhere := s.known(s.elsewhere)
 	if s.pages != nil {
@@ -58,15 +59,16 @@ func guard(next http.Handler, asks bool, fail func(http.ResponseWriter, error)) 
 	return served
 }
 
-// asked refuses requests whose query cannot be read: one that loses a pair could forget all dead letters.
-func (s *Server) asked(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+// WholeQuery refuses requests whose query cannot be read: URL.Query leaves out each pair that it cannot read, and a request that loses one could forget
+// all dead letters.
+func WholeQuery(next http.Handler, fail func(http.ResponseWriter, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := readQuery(r); err != nil {
-			s.fail(w, err)
+			fail(w, err)
 			return
 		}
-		next(w, r)
-	}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // knownHost refuses requests that come by a name which is not that of this machine: a page of a web site whose name leads
