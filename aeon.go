@@ -49,7 +49,8 @@ type CallOption = godoor.CallOption
 
 // Once makes a call take effect once, however often it comes, through crashes: the key names the request, and its client has
 // chosen the key for this request alone. A call that comes again with its key, to the same actor, gets the first outcome, and
-// one that comes with the key of another one is ErrKeyReused. A key that is not used expires after a day.
+// one that comes with the key of another one is ErrKeyReused. An outcome is kept for a day at least, however often it is asked for;
+// then the key is as good as new.
 func Once(key string) CallOption { return godoor.Once(key) }
 
 // Traceparent makes a call part of a trace, with the span that a header traceparent of W3C Trace Context names as its parent, if the program

@@ -278,6 +278,7 @@ func TestForwardedRequestsTellTheStore(t *testing.T) {
 func TestForwardedRequestsTellTheTime(t *testing.T) {
 	var here, ahead fixed
 	here.at = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	ahead.at = here.at.Add(3 * time.Second)
 	var calls atomic.Int32
 	there := &places{}
 	there.move(Place{Node: 2, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -295,7 +296,6 @@ func TestForwardedRequestsTellTheTime(t *testing.T) {
 		return d.DialContext(ctx, "tcp", server.Listener.Addr().String())
 	}})
 	defer f.Close()
-	ahead.at = here.at.Add(3 * time.Second)
 	if status, text := post(t, f, ""); status != http.StatusOK || text != "0" || !clock.Now().Equal(ahead.at) {
 		t.Errorf("%d, %q times in the request, and the clock has %v", status, text, clock.Now())
 	}

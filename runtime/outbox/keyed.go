@@ -228,17 +228,28 @@ func (ks *Keyed) generation() int64 {
 	ks.mu.RLock()
 	begun := ks.mu.begun
 	ks.mu.RUnlock()
-	if n := len(begun); n > 0 && now-begun[n-1] < ks.width() {
-		return begun[n-1]
+	if g, ok := ks.near(begun, now); ok {
+		return g
 	}
 	ks.mu.Lock()
 	defer ks.mu.Unlock()
 	begun = ks.mu.begun
-	if n := len(begun); n > 0 && now-begun[n-1] < ks.width() {
-		return begun[n-1]
+	if g, ok := ks.near(begun, now); ok {
+		return g
 	}
-	ks.mu.begun = append(begun[:len(begun):len(begun)], now)
+	at, _ := slices.BinarySearch(begun, now)
+	ks.mu.begun = slices.Insert(slices.Clone(begun), at, now)
 	return now
+}
+
+// near returns a generation that begins within a width of a time. One that begins later is there if the clock was set back: what it has stays longer.
+func (ks *Keyed) near(begun []int64, now int64) (g int64, ok bool) {
+	for _, g := range slices.Backward(begun) {
+		if d := now - g; -ks.width() < d && d < ks.width() {
+			return g, true
+		}
+	}
+	return 0, false
 }
 
 func (ks *Keyed) width() int64 { return int64(ks.cfg.Expiry) / generations }
@@ -270,8 +281,7 @@ func (ks *Keyed) Sweep() {
 	ks.cfg.At("keyed/expired")
 }
 
-// expired returns how many generations have expired. Caller holds mu. A generation has ended when the next one begins, and
-// after its width at the latest.
+// expired returns how many generations have expired. Caller holds mu. A generation takes no outcome when its width is over.
 func (ks *Keyed) expired() (n int) {
 	now := ks.cfg.Clock.Now().UnixNano()
 	for n < len(ks.mu.begun) && now-ks.mu.begun[n]-ks.width() >= int64(ks.cfg.Expiry) {

@@ -110,6 +110,12 @@ func (ts *Timers[C]) Set(t *Timer[C]) {
 func (ts *Timers[C]) Restore(t *Timer[C], now time.Time) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
+	// A stored time has no monotonic reading. Among times that have one it would be in no order when the clock of the machine is set, so it gets one.
+	in := t.Due.Sub(now)
+	if t.Every > 0 && t.Ticks > 0 { // else the clock was set back since it ticked
+		in = min(in, t.Every)
+	}
+	t.Due = sched.After(now, in)
 	t.late = !ts.sim && !t.Due.After(now)
 	ts.enter(t)
 }

@@ -14,12 +14,35 @@ const ClockOffMax = 5 * time.Second
 //
 // Invariant: Now never goes back. So a node whose machine's clock was ahead, and is set back, stays ahead until it is restarted.
 type Hybrid struct {
-	machine Clock
+	machine steady
 	last    atomic.Int64 // nanoseconds since 1970: what Now has returned, or was told of
 }
 
 // NewHybrid returns a clock on top of that of the machine.
-func NewHybrid(machine Clock) *Hybrid { return &Hybrid{machine: machine} }
+func NewHybrid(machine Clock) *Hybrid {
+	return &Hybrid{machine: steady{clock: machine, began: machine.Now()}}
+}
+
+// steady is the clock of a machine, which goes on at its pace when it is set back: timers do not wait until it has come as far again, nor do
+// other nodes refuse this one.
+type steady struct {
+	clock Clock
+	began time.Time
+	ahead atomic.Int64 // nanoseconds by which the clock was set forward since it began, at most; what is monotonic in it knows nothing of that
+}
+
+// Now implements Clock. The monotonic reading of the time is as far from another one's as the times are.
+func (s *steady) Now() time.Time {
+	t := s.clock.Now()
+	passed := t.Sub(s.began)
+	set := t.UnixNano() - s.began.UnixNano() - int64(passed) // 0 of a clock that has no monotonic reading
+	for {
+		most := s.ahead.Load()
+		if set <= most || s.ahead.CompareAndSwap(most, set) {
+			return s.began.Add(passed + time.Duration(max(most, set)))
+		}
+	}
+}
 
 // Now implements Clock.
 func (h *Hybrid) Now() time.Time {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -45,6 +46,43 @@ func TestHybridNeverGoesBack(t *testing.T) {
 	if behind := h.Resume(noon); behind != 0 {
 		t.Errorf("behind by %v", behind)
 	}
+}
+
+// set returns a time with its monotonic reading as a clock of a machine tells it that was set forward by d.
+func set(t time.Time, d time.Duration) time.Time {
+	t = t.Add(d)
+	(*struct {
+		wall uint64
+		ext  time.Duration // with a monotonic reading that
+		loc  *time.Location
+	})(unsafe.Pointer(&t)).ext -= d
+	return t
+}
+
+// A clock that is set back goes on as if it was not, and one that is set forward is followed, both at the pace of the machine.
+func TestHybridGoesOnWhenTheClockIsSet(t *testing.T) {
+	began := time.Now()
+	machine := &settable{began}
+	h := NewHybrid(machine)
+	is := func(want time.Duration) {
+		t.Helper()
+		now := h.Now()
+		if got := time.Duration(now.UnixNano() - began.UnixNano()); got != want {
+			t.Errorf("%v after it has begun, expected %v", got, want)
+		}
+	}
+	is(0)
+	machine.now = set(began.Add(time.Second), -time.Hour)
+	is(time.Second)
+	machine.now = set(began.Add(2*time.Second), -2*time.Hour)
+	is(2 * time.Second)
+	if err := h.Compare(began.Add(2 * time.Second)); err != nil {
+		t.Errorf("nodes refuse each other when the clock of one was set back: %v", err)
+	}
+	machine.now = set(began.Add(3*time.Second), time.Hour)
+	is(time.Hour + 3*time.Second)
+	machine.now = began.Add(4 * time.Second)
+	is(time.Hour + 4*time.Second)
 }
 
 func TestHybridRefusesClocksThatAreFarOff(t *testing.T) {

@@ -24,7 +24,8 @@ func Traceparent(header string) CallOption { return CallOption{parent: header} }
 
 // Once makes a call take effect once, however often it comes, through crashes: the key names the request, and its client has
 // chosen the key for this request alone. A call that comes again with its key, to the same actor, gets the first outcome. A
-// call that comes with the key of another one is ErrKeyReused. Keys expire after a day without use.
+// call that comes with the key of another one is ErrKeyReused. An outcome is kept for a day at least, however often it is asked
+// for; then the key is as good as new.
 func Once(key string) CallOption { return CallOption{key: key, once: true} }
 
 const msgNoContext = "the context of the call is nil; pass context.Background() where there is none"

@@ -1,0 +1,77 @@
+package outbox
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/sched"
+)
+
+// A timer that is found in a store is due by the monotonic clock, as those are that are set later: when the clock of the machine is set they keep their
+// order. One that ticked when the clock was ahead ticks again after its period.
+func TestTimersOfAStoreWhenTheClockIsSet(t *testing.T) {
+	var ts Timers[string]
+	ts.Open(TimersConfig[string]{Clock: sched.RealClock{}})
+	now := time.Now()
+	stored := func(name string, due time.Duration, every time.Duration, ticks uint64) {
+		ts.Restore(&Timer[string]{Call: name, Every: every, Ticks: ticks, Due: time.Unix(0, now.Add(due).UnixNano())}, now)
+	}
+	stored("late", -time.Minute, 0, 0)
+	stored("hour", time.Hour, 0, 0)
+	stored("first tick", 2*time.Hour, time.Second, 0)
+	stored("ticked", 2*time.Hour, time.Second, 1)
+	for _, x := range ts.mu.heap {
+		if !strings.Contains(x.Due.String(), " m=") {
+			t.Errorf("%s is due at %v, without a monotonic reading", x.Call, x.Due)
+		}
+	}
+	var fired []string
+	for _, at := range []time.Duration{0, time.Second, time.Hour, 2 * time.Hour} {
+		for {
+			x, _, _ := ts.Pop(now.Add(at))
+			if x == nil {
+				break
+			}
+			fired = append(fired, x.Call)
+			ts.Ended(x)
+		}
+	}
+	if want := []string{"late", "ticked", "ticked", "hour", "ticked", "first tick"}; !slices.Equal(fired, want) {
+		t.Errorf("fired %q, expected %q", fired, want)
+	}
+}
+
+// Outcomes expire after the clock was ahead for a while, and not before their time.
+func TestOutcomesExpireWhenTheClockIsSet(t *testing.T) {
+	const hour = time.Hour
+	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	clock := sched.NewSimClock(noon)
+	ks := new(Keyed)
+	ks.Open(KeyedConfig{Clock: clock, Expiry: 24 * hour})
+	at := func(d time.Duration) time.Duration {
+		clock = sched.NewSimClock(noon.Add(d))
+		ks.cfg.Clock = clock
+		return time.Duration(ks.generation() - noon.UnixNano())
+	}
+	for _, c := range []struct{ at, want time.Duration }{
+		{0, 0}, {5 * hour, 0}, {1000 * hour, 1000 * hour}, {7 * hour, 7 * hour}, {4 * hour, 7 * hour}, {8 * hour, 7 * hour}, {995 * hour, 1000 * hour}, {6*hour + hour/2, 7 * hour},
+	} {
+		if got := at(c.at); got != c.want {
+			t.Errorf("an outcome of %v belongs to the generation of %v, expected %v", c.at, got, c.want)
+		}
+	}
+	if !slices.IsSorted(ks.mu.begun) {
+		t.Errorf("the generations are %v", ks.mu.begun)
+	}
+	for _, c := range []struct {
+		at   time.Duration
+		want int
+	}{{29 * hour, 0}, {30 * hour, 1}, {37 * hour, 2}, {1029 * hour, 2}, {1030 * hour, 3}} {
+		ks.cfg.Clock = sched.NewSimClock(noon.Add(c.at))
+		if got := ks.expired(); got != c.want {
+			t.Errorf("at %v %d generations have expired, expected %d", c.at, got, c.want)
+		}
+	}
+}
