@@ -86,6 +86,8 @@ func (e *OwnedElsewhereError) Error() string {
 // store that the snapshot was taken of and that no system uses. All that the actor reaches now is
 // replaced; its owners stay. It returns how many actors there are now below it, itself included. All
 // happens in one batch, or, with an error, nothing. The caller makes the batch durable.
+//
+// A store whose own rows have another format is refused: the actor would not be found under its former keys, and would be put beside itself.
 func RestoreActor(e store.Engine, root event.ActorID, rows RowSource) (actors int, err error) {
 	r := actorRestore{e: e, b: e.NewBatch(), members: make(map[event.ActorID]bool)}
 	if err := r.run(root, rows); err != nil {
@@ -107,6 +109,13 @@ type actorRestore struct {
 
 func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
 	r.root = root
+	var place store.Identity
+	if e, ok := r.e.(store.Identified); ok {
+		place = e.Identity()
+	}
+	if err := store.RequireFormat(r.e, place.Place); err != nil {
+		return err
+	}
 	present, err := CutAt(r.e, root)
 	switch err.(type) {
 	case nil:
