@@ -97,6 +97,17 @@ func RestoreActor(e store.Engine, root event.ActorID, rows RowSource) (actors in
 	return len(r.members), e.Apply(r.b)
 }
 
+// actorBytesMax bounds the batch of a restore of an actor. Pebble panics at 4 GiB.
+var actorBytesMax int64 = 3 << 30
+
+// TooLargeError says that a restore of an actor, with all below it, has too much for one batch.
+type TooLargeError struct{ Actor event.ActorID }
+
+// Error implements error.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("actor %v, with all that it owns, takes more than %d MiB of changes, too many to be made at once; restore it to a new directory", e.Actor, actorBytesMax>>20)
+}
+
 // actorRestore is one RestoreActor.
 type actorRestore struct {
 	e       store.Engine
@@ -142,6 +153,14 @@ func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
 	return r.release()
 }
 
+// room returns an error if the batch has no room for so many bytes more.
+func (r *actorRestore) room(bytes int) error {
+	if int64(r.b.Size())+int64(bytes) > actorBytesMax {
+		return &TooLargeError{r.root}
+	}
+	return nil
+}
+
 // release takes away from actors that come back the actors that they owned when they were deleted
 // and that are not part of the snapshot: the headers of those still name them as owners.
 func (r *actorRestore) release() error {
@@ -159,7 +178,7 @@ func (r *actorRestore) release() error {
 			}
 			h.Parent, h.Units = event.ActorID{Birth: id.Birth}, 0
 			r.b.Set(h.Encode(id))
-			return nil
+			return r.room(0)
 		})
 	}
 	return err
@@ -180,13 +199,16 @@ func (r *actorRestore) remove() error {
 		r.b.DeleteRange(prefix, store.After(prefix))
 		prefix = store.AppendOf(nil, store.Outbox, id)
 		r.b.DeleteRange(prefix, store.After(prefix))
+		if err := r.room(0); err != nil {
+			return err
+		}
 	}
 	for p := range c.partitions {
 		err := c.section(event.PartitionID(p), store.Timers, row.TimerKeyMin, func(key, rest, _, _ []byte) error {
 			if _, issuer, _ := row.ReadTimerKey(rest); c.members[issuer] {
 				r.b.Delete(key)
 			}
-			return nil
+			return r.room(0)
 		})
 		if err != nil {
 			return err
@@ -228,6 +250,9 @@ func (r *actorRestore) put(key, value []byte) error {
 		if err := r.sameName(key, payload); err != nil {
 			return err
 		}
+	}
+	if err := r.room(len(key) + len(value)); err != nil {
+		return err
 	}
 	r.b.Set(key, value)
 	return nil

@@ -83,3 +83,33 @@ func TestNoActorIsRestoredIntoAStoreOfTheFormerFormat(t *testing.T) {
 		t.Errorf("into a store of this format: %d actors were restored, %v", n, err)
 	}
 }
+
+// What is more than a batch of an engine takes is refused, be it what comes back or what goes, and nothing changes.
+func TestAnActorThatIsTooLargeIsNotRestored(t *testing.T) {
+	id := event.SerialActor(3, 77)
+	large := func(f func(key, row []byte) error) error {
+		key := formerKey(store.Fields, id.Serial, uint16(2))
+		return errors.Join(formerRows(id)(f), f(key, store.AppendRow(nil, key, make([]byte, 1000))))
+	}
+	unread := func(func(key, row []byte) error) error { return errors.New("the snapshot is read") }
+	e := filled(t, formerRows(id).Upgraded())
+	before := all(t, e)
+	defer func(was int64) { actorBytesMax = was }(actorBytesMax)
+	for name, c := range map[string]struct {
+		max  int64
+		rows RowSource
+	}{"a row": {1000, large}, "what an actor has": {50, unread}} {
+		actorBytesMax = c.max
+		n, err := RestoreActor(e, id, c.rows.Upgraded())
+		if tooLarge := new(TooLargeError); !errors.As(err, &tooLarge) || tooLarge.Actor != id || !strings.HasSuffix(err.Error(), "restore it to a new directory") {
+			t.Errorf("%s: %d actors were restored, %v", name, n, err)
+		}
+		if all(t, e) != before {
+			t.Errorf("%s: the store has changed", name)
+		}
+	}
+	actorBytesMax = 2000
+	if n, err := RestoreActor(e, id, RowSource(large).Upgraded()); n != 1 || err != nil || all(t, e) == before {
+		t.Errorf("%d actors were restored, %v", n, err)
+	}
+}
