@@ -36,14 +36,8 @@ func (w Wanted) mayBe(bad *DamageError, found []*Found) bool {
 		return false
 	}
 	store, _, _ := strings.Cut(bad.Name, snapshotsDir)
-	i := slices.IndexFunc(found, func(f *Found) bool { return f.isOf(store) })
-	switch {
-	case len(found) == 0:
-		return true
-	case i >= 0 && bad.isOf(Store):
-		return bad.stamp() > found[i].stamp()
-	}
-	return i >= 0 && !bad.before(found[i].Name)
+	i := slices.IndexFunc(found, func(f *Found) bool { return f.of(store) != nil })
+	return len(found) == 0 || i >= 0 && !bad.before(found[i].of(store).Name)
 }
 
 func (w Wanted) String() string {
@@ -94,15 +88,21 @@ func Find(ctx context.Context, t Target, w Wanted) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.Store != "" && slices.ContainsFunc(list, func(f *Found) bool { return w.fits(f) && f.isOf(w.Store) }) {
-		list = slices.DeleteFunc(list, func(f *Found) bool { return !f.isOf(w.Store) })
+	if w.Store != "" && slices.ContainsFunc(list, func(f *Found) bool { return w.fits(f) && f.of(w.Store) != nil }) {
+		list = slices.DeleteFunc(list, func(f *Found) bool { return f.of(w.Store) == nil })
 	}
 	missing, found := &NotFoundError{Target: t.String(), Wanted: w}, []*Found{}
 	for _, f := range slices.Backward(list) {
 		missing.Have = append(missing.Have, f.Name+" of "+f.Of())
-		same := func(g *Found) bool { return g.isOf(f.Parts[0].Store) }
-		if w.fits(f) && !slices.ContainsFunc(found, same) {
+		if !w.fits(f) {
+			continue
+		}
+		first := &f.Parts[0]
+		switch i := slices.IndexFunc(found, func(g *Found) bool { return g.of(first.Store) != nil }); {
+		case i < 0:
 			found = append(found, f)
+		case first.Number > found[i].of(first.Store).Number:
+			found[i] = f // the clock was set back between the two
 		}
 	}
 	for _, bad := range damaged {

@@ -117,14 +117,15 @@ func TestIncrementsAreAsSmallAsTheChange(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(size)))
 			content := rowsOfAccounts(size)
 			keys := slices.Sorted(maps.Keys(content))
-			first := take(t, to, 1, content)
-			_, whole := first.Size()
+			last := take(t, to, 1, content)
+			_, whole := last.Size()
 			var changed, sent int64
 			var kept []map[string]string
 			for n := range rounds {
 				now := scatter(rng, content, &keys, 100)
 				to.sent = 0
 				saved := take(t, to, uint64(n+2), content)
+				last = saved
 				changed, sent = changed+now, sent+saved.NewBytes
 				// The manifest tells of each chunk, of a third of a megabyte, in some hundred bytes.
 				index := to.sent - saved.NewBytes
@@ -152,7 +153,7 @@ func TestIncrementsAreAsSmallAsTheChange(t *testing.T) {
 				t.Errorf("in %d snapshots %d bytes have changed, and %d are sent", rounds, changed, sent)
 			}
 			t.Logf("in %d snapshots %d bytes have changed, and %d are sent", rounds, changed, sent)
-			if _, err := snapshot.Prune(ctx, to, &first.Manifest, 2); err != nil {
+			if _, err := snapshot.Prune(ctx, to, &last.Manifest, 2); err != nil {
 				t.Fatal(err)
 			}
 			list, _, err := snapshot.List(ctx, to, "ab12")

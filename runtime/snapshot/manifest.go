@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,14 +156,27 @@ func (e *DamageError) stamp() string {
 	return name[:min(len(name), len(stampLayout))]
 }
 
-// before reports whether the snapshot whose manifest is damaged was taken before the one with the name.
+// before reports whether the snapshot whose manifest is damaged was made before the one of its store with the name.
 func (e *DamageError) before(name string) bool {
 	_, err := time.Parse(stampLayout, e.stamp())
-	return err == nil && e.Snapshot() < name
+	bad, ok := numberIn(e.Snapshot())
+	other, _ := numberIn(name)
+	return err == nil && ok && cmp.Or(cmp.Compare(bad, other), strings.Compare(e.Snapshot(), name)) < 0
 }
 
-// List returns the snapshots of a store, or of all stores if store is "", the oldest first, and
+// numberIn returns the number in the name of a snapshot.
+func numberIn(name string) (n uint64, ok bool) {
+	_, rest, _ := strings.Cut(name, "-")
+	digits, _, _ := strings.Cut(rest, "-")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return n, err == nil
+}
+
+// List returns the snapshots of a store, or of all stores if store is "", one store after the other, and the oldest of each first; and
 // those of which the manifest is damaged, by their names. These do not hide the others.
+//
+// The number says which is older, as the clock of a machine may be set back. Snapshots of a store that does not run share the number of the last one of the
+// running store, and the time tells these apart.
 func List(ctx context.Context, t Target, store string) (list []Manifest, damaged []*DamageError, err error) {
 	prefix := ""
 	if store != "" {
@@ -186,7 +201,9 @@ func List(ctx context.Context, t Target, store string) (list []Manifest, damaged
 		}
 		list = append(list, *m)
 	}
-	slices.SortStableFunc(list, func(a, b Manifest) int { return a.Taken.Compare(b.Taken) })
+	slices.SortStableFunc(list, func(a, b Manifest) int {
+		return cmp.Or(strings.Compare(a.Store, b.Store), cmp.Compare(a.Number, b.Number), a.Taken.Compare(b.Taken))
+	})
 	return list, damaged, nil
 }
 

@@ -88,12 +88,13 @@ func (f *Found) Size() (rows int, bytes int64) {
 	return rows, bytes
 }
 
-// stamp says when the snapshot was taken, as names do.
-func (f *Found) stamp() string { return f.Parts[0].Taken.Format(stampLayout) }
-
-// isOf reports whether the snapshot has something of a store.
-func (f *Found) isOf(store string) bool {
-	return slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Store == store })
+// of returns what the snapshot has of a store, nil if it has nothing.
+func (f *Found) of(store string) *Part {
+	i := slices.IndexFunc(f.Parts, func(p Part) bool { return p.Store == store })
+	if i < 0 {
+		return nil
+	}
+	return &f.Parts[i]
 }
 
 // All returns the snapshots in a place, and in those below it that the nodes of a cluster have sent theirs to, the oldest first; and the manifests that
