@@ -38,7 +38,7 @@ const (
 	doResume = "resume" // it fails if the store was not halted up to now
 	doSave   = "save"   // returns when that is done
 	doPrune  = "prune"  // all have saved their parts
-	doDrop   = "drop"   // the snapshot has come to nothing
+	doDrop   = "drop"   // the snapshot has come to nothing: none of its parts stays
 )
 
 // errUndecided answers doHalt if it is to be asked again: it stands for an archive.UndecidedError.
@@ -80,14 +80,24 @@ func (n *node) takeSnapshots() {
 }
 
 // takeSnapshot takes a snapshot of all stores.
-func (n *node) takeSnapshot(ctx context.Context) (err error) {
+func (n *node) takeSnapshot(ctx context.Context) error {
 	taken := n.clock.Now()
 	set := snapshot.NewSet(taken, len(n.placement.State().Stores))
-	defer func() {
-		if err != nil {
-			_ = n.askParts(context.WithoutCancel(ctx), doDrop, set, taken) // a store that does not hear of it goes on by itself
-		}
-	}()
+	if err := n.saveParts(ctx, set, taken); err != nil {
+		// A store that does not hear of it goes on by itself. Its part stays, and does not count: see snapshot.Prune.
+		_ = n.askParts(context.WithoutCancel(ctx), doDrop, set, taken)
+		return err
+	}
+	n.log.Info("snapshot", "name", set.Name, "stores", set.Stores, "took", time.Since(taken))
+	// From here on the snapshot is there, and no part may be dropped any more.
+	if err := n.askParts(ctx, doPrune, set, taken); err != nil && ctx.Err() == nil {
+		n.log.Warn("not all stores have deleted what is old", "error", err)
+	}
+	return nil
+}
+
+// saveParts halts all stores at one moment, and has them save what they had then.
+func (n *node) saveParts(ctx context.Context, set snapshot.Set, taken time.Time) error {
 	for tries := 1; ; tries++ {
 		err := n.askParts(ctx, doHalt, set, taken)
 		if err == nil {
@@ -105,13 +115,10 @@ func (n *node) takeSnapshot(ctx context.Context) (err error) {
 			return ctx.Err()
 		}
 	}
-	for _, do := range []string{doResume, doSave} {
-		if err := n.askParts(ctx, do, set, taken); err != nil {
-			return err
-		}
+	if err := n.askParts(ctx, doResume, set, taken); err != nil {
+		return err
 	}
-	n.log.Info("snapshot", "name", set.Name, "stores", set.Stores, "took", time.Since(taken))
-	return n.askParts(ctx, doPrune, set, taken)
+	return n.askParts(ctx, doSave, set, taken)
 }
 
 // askParts has the leaders of all stores do something, at once, and waits for that.
@@ -172,6 +179,9 @@ func (n *node) doPart(ctx context.Context, p snapshotPart) error {
 	}
 	parts.mu.Lock()
 	h := parts.list[p.Set]
+	if p.Do == doPrune || p.Do == doDrop { // nothing is asked of the part behind that
+		delete(parts.list, p.Set)
+	}
 	parts.mu.Unlock()
 	switch {
 	case h == nil && p.Do == doDrop:
@@ -189,8 +199,9 @@ func (n *node) doPart(ctx context.Context, p snapshotPart) error {
 		return h.Save(ctx, p.Set, p.Taken)
 	case doPrune:
 		h.Prune(ctx)
+	case doDrop:
+		h.Drop(ctx)
 	}
-	n.drop(p.Set)
 	return nil
 }
 
@@ -220,15 +231,4 @@ func (n *node) halt(p snapshotPart) error {
 	n.snapshots.list[p.Set] = h
 	time.AfterFunc(keptMax, func() { h.Abandon() })
 	return nil
-}
-
-// drop ends the part of a store.
-func (n *node) drop(set snapshot.Set) {
-	n.snapshots.mu.Lock()
-	h := n.snapshots.list[set]
-	delete(n.snapshots.list, set)
-	n.snapshots.mu.Unlock()
-	if h != nil {
-		h.Close()
-	}
 }

@@ -111,14 +111,29 @@ func (h *Halted) Save(ctx context.Context, set snapshot.Set, taken time.Time) (e
 	return err
 }
 
-// Prune deletes the parts of older snapshots, as far as fewer are to be kept, when all parts of this one are saved.
+// Prune ends the part, and deletes those of older snapshots, as far as fewer are to be kept, when all parts of this one are saved.
 func (h *Halted) Prune(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.over()
 	if n := h.led.of.Snapshots; h.saved != nil {
 		n.taking.Lock()
 		defer n.taking.Unlock()
 		n.prune(ctx, h.saved, h.led.of.Log)
+	}
+}
+
+// Drop ends the part, and deletes what it has saved: another part has failed.
+func (h *Halted) Drop(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over()
+	if n := h.led.of.Snapshots; h.saved != nil {
+		n.taking.Lock()
+		defer n.taking.Unlock()
+		n.delete(ctx, h.led.of.Log, "the part of a snapshot that failed was not deleted", func(ctx context.Context) error {
+			return snapshot.Remove(ctx, n.target, h.saved)
+		})
 	}
 }
 

@@ -143,17 +143,25 @@ func tell(log *slog.Logger, saved *snapshot.Saved, start time.Time) {
 
 // prune deletes what is older than the snapshots that are kept.
 func (k *keeping) prune(ctx context.Context, newest *snapshot.Manifest, log *slog.Logger) {
-	pruning, stop := context.WithCancel(context.WithoutCancel(ctx))
+	k.delete(ctx, log, "not all of what is old was deleted", func(ctx context.Context) error {
+		_, err := snapshot.Prune(ctx, k.target, newest, k.SnapshotKeep)
+		return err
+	})
+}
+
+// delete calls f, which deletes something in the place of the snapshots.
+func (k *keeping) delete(ctx context.Context, log *slog.Logger, left string, f func(ctx context.Context) error) {
+	deleting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(pruneMax, stop) })()
-	if _, err := snapshot.Prune(pruning, k.target, newest, k.SnapshotKeep); err != nil && pruning.Err() == nil {
-		log.Warn("not all of what is old was deleted", "in", k.target.String(), "error", err)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(deleteMax, stop) })()
+	if err := f(deleting); err != nil && deleting.Err() == nil {
+		log.Warn(left, "in", k.target.String(), "error", err)
 	}
 }
 
-// pruneMax is how long the deletion of old snapshots may go on when the program ends. Without it one too many would be kept when that comes right
+// deleteMax is how long the deletion of old snapshots may go on when the program ends. Without it one too many would be kept when that comes right
 // behind a snapshot.
-const pruneMax = time.Second
+const deleteMax = time.Second
 
 // save makes a snapshot of all actors, or of the one that the user has named.
 func (k *keeping) save(ctx context.Context, s *System) (*snapshot.Saved, error) {

@@ -9,6 +9,7 @@
 //
 //	STORE/chunks/SHA256          chunks and packs
 //	STORE/snapshots/NAME.json    manifests, each with its checksum behind it; names sort by time
+//	STORE/snapshots/NAME.pending empty: the snapshots of the other stores, which belong to this one, may be missing
 //
 // One process at a time may write what belongs to one store.
 package snapshot

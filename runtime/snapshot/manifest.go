@@ -29,6 +29,7 @@ const (
 const (
 	snapshotsDir   = "/snapshots/" // between a store and the names of its snapshots
 	manifestSuffix = ".json"
+	pendingSuffix  = ".pending"         // of the mark of a snapshot of one of several stores: it is not known that those of all others are there
 	stampLayout    = "20060102T150405Z" // what the names of snapshots begin with
 )
 
@@ -57,6 +58,8 @@ type Manifest struct {
 	Set     *Set          `json:"set,omitempty"`    // of a snapshot of one of several stores
 	Chunks  []Chunk       `json:"chunks"`
 	Packs   []File        `json:"packs,omitempty"` // which have the edits of the chunks
+
+	pending bool // it has a mark
 }
 
 // File is what the target keeps under the hash of its content.
@@ -120,6 +123,8 @@ func (m *Manifest) Of() string {
 }
 
 func (m *Manifest) path() string { return m.Store + snapshotsDir + m.Name + manifestSuffix }
+
+func (m *Manifest) mark() string { return m.Store + snapshotsDir + m.Name + pendingSuffix }
 
 func (m *Manifest) content(f File) string { return m.Store + "/chunks/" + f.SHA256 }
 
@@ -186,6 +191,10 @@ func List(ctx context.Context, t Target, store string) (list []Manifest, damaged
 	if err != nil {
 		return nil, nil, err
 	}
+	marks := make(map[string]bool)
+	for _, e := range entries {
+		marks[e.Name] = strings.HasSuffix(e.Name, pendingSuffix)
+	}
 	for _, e := range entries {
 		of, _, is := strings.Cut(e.Name, snapshotsDir)
 		if !is || strings.Contains(of, "/") || !strings.HasSuffix(e.Name, manifestSuffix) {
@@ -199,6 +208,7 @@ func List(ctx context.Context, t Target, store string) (list []Manifest, damaged
 		if err != nil {
 			return nil, nil, err
 		}
+		m.pending = marks[m.mark()]
 		list = append(list, *m)
 	}
 	slices.SortStableFunc(list, func(a, b Manifest) int {

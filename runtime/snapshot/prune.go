@@ -5,14 +5,24 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that no snapshot
-// of the store lists any more. like was made last. It returns how many snapshots it has deleted.
+// of the store lists any more. like was made last; of several stores, it is there with all its parts. It returns how
+// many snapshots it has deleted.
+//
+// Parts that are pending do not count, and stay until keep newer ones count. All that count are whole. So the newest keep whole snapshots of several stores
+// stay in each store, whichever of them were told so.
 //
 // While a manifest is damaged it is not known which chunks it lists, and all stay; the error says so. The manifest is
 // deleted when it is older than everything that is kept, which is when it would be if it were whole.
 func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
+	if like.Set != nil {
+		if err := t.Delete(ctx, like.mark()); err != nil {
+			return 0, err
+		}
+	}
 	list, damaged, err := List(ctx, t, like.Store)
 	if err != nil {
 		return 0, err
@@ -34,14 +44,18 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 	for i := len(list) - 1; i >= 0; i-- {
 		m := &list[i]
 		if m.Kind == like.Kind && m.Actor == like.Actor {
-			if keep--; keep < 0 {
+			if keep <= 0 {
 				old = append(old, m.path())
 				continue
+			}
+			if !m.pending {
+				keep--
 			}
 		}
 		if oldest.Name == "" || m.Number <= oldest.Number {
 			oldest = *m
 		}
+		used[m.mark()] = true
 		for _, f := range m.files() {
 			used[m.content(f)] = true
 		}
@@ -60,14 +74,24 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 		}
 		deleted++
 	}
-	entries, err := t.List(ctx, like.Store+"/chunks/")
+	entries, err := t.List(ctx, like.Store+"/")
 	if err != nil {
 		return deleted, err
 	}
-	entries = slices.DeleteFunc(entries, func(e Entry) bool { return used[e.Name] })
-	unused := make([]string, len(entries))
-	for i, e := range entries {
-		unused[i] = e.Name
+	var unused []string
+	for _, e := range entries {
+		if !used[e.Name] && (strings.HasPrefix(e.Name, like.Store+"/chunks/") || strings.HasSuffix(e.Name, pendingSuffix)) {
+			unused = append(unused, e.Name)
+		}
 	}
 	return deleted, t.Delete(ctx, unused...)
+}
+
+// Remove deletes a snapshot. The next Prune deletes what no other one has of its content.
+func Remove(ctx context.Context, t Target, m *Manifest) error {
+	// One after the other: a part without its mark would count.
+	if err := t.Delete(ctx, m.path()); err != nil {
+		return err
+	}
+	return t.Delete(ctx, m.mark())
 }

@@ -22,7 +22,8 @@ type Saved struct {
 }
 
 // Save makes a snapshot of rows; m says what it is of, Save fills the rest. What the target
-// has already is not sent. Saving again after an error sends what is missing.
+// has already is not sent. Saving again after an error sends what is missing. A snapshot of one of several stores is
+// marked as pending, until Prune is told that the others are there, too.
 func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) {
 	m.Version = plainVersion
 	if m.Store == "" || strings.ContainsAny(m.Store, "/\\") {
@@ -72,6 +73,11 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 	data, err := s.encode()
 	if err != nil {
 		return nil, err
+	}
+	if s.Set != nil {
+		if s.pending, err = true, put(ctx, t, s.mark(), nil); err != nil {
+			return nil, err
+		}
 	}
 	return &s.Saved, put(ctx, t, s.path(), data)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -187,4 +188,61 @@ func TestSnapshotsOfSeveralStores(t *testing.T) {
 		t.Error(wrong)
 	}
 	t.Logf("%s has %v, of %d requests", last.Name, marked, c.added.Load())
+}
+
+// While the place of a node fails no snapshot of several stores is made, nothing stays of the parts that other nodes have saved, and the one that was made last
+// stays. Once the place is repaired the next one is whole.
+func TestFailedSnapshotsOfSeveralStores(t *testing.T) {
+	t.Parallel()
+	place := t.TempDir()
+	w := newWorldOf(t, nodes, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "2")
+	files := func(of, suffix string) []string {
+		list, err := filepath.Glob(filepath.Join(place, of, "*", "snapshots", "*"+suffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	eventually(t, "two nodes save parts", func() (bool, any) {
+		one, other := files("node1", ".json"), files("node2", ".json")
+		return len(one) > 0 && len(other) > 0, fmt.Sprint(one, other)
+	})
+	newest := func() (name string) {
+		eventually(t, "a snapshot is whole", func() (bool, any) {
+			f, err := snapshot.Find(t.Context(), snapshot.Dir(place), snapshot.Wanted{})
+			if err == nil {
+				name = f.Name
+			}
+			return err == nil, err
+		})
+		return name
+	}
+	dir, away := filepath.Join(place, "node2"), filepath.Join(place, "away")
+	if err := errors.Join(os.Rename(dir, away), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	before := newest()
+	logged := func(text string) int {
+		b, err := os.ReadFile(w.log.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(b), text)
+	}
+	const failed, saved = "no snapshot of the stores was taken", ` of="store `
+	failedBefore, savedBefore := logged(failed), logged(saved)
+	eventually(t, "snapshots fail, and nothing is left of the parts that were saved", func() (bool, any) {
+		failed, saved, left := logged(failed)-failedBefore, logged(saved)-savedBefore, files("node*", ".pending")
+		return failed > 3 && saved > 3 && len(left) == 0, fmt.Sprint(failed, saved, left)
+	})
+	if now := newest(); now != before {
+		t.Errorf("the newest snapshot was %s, and is %s", before, now)
+	}
+	if err := errors.Join(os.Remove(dir), os.Rename(away, dir)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the next snapshot is whole, and its parts are told so", func() (bool, any) {
+		now, pending := newest(), files("*", ".pending")
+		return now > before && len(pending) == 0, fmt.Sprint(now, pending)
+	})
 }

@@ -1,0 +1,162 @@
+package snapshot_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+)
+
+// twoStores are stores that take snapshots together, each in the place of a node.
+type twoStores struct {
+	t    *testing.T
+	root string
+	sets []snapshot.Set
+}
+
+func (w *twoStores) place(store int) snapshot.Target {
+	return snapshot.Dir(filepath.Join(w.root, fmt.Sprint("node", store)))
+}
+
+// save makes parts of the next snapshot, of some stores, and returns them by store.
+func (w *twoStores) save(stores ...int) map[int]*snapshot.Saved {
+	w.t.Helper()
+	n := int64(len(w.sets) + 1)
+	set := snapshot.NewSet(time.Unix(n, 0), 2)
+	w.sets = append(w.sets, set)
+	parts := map[int]*snapshot.Saved{}
+	for _, store := range stores {
+		part := set.At(store)
+		m := snapshot.Manifest{Kind: snapshot.Store, Store: fmt.Sprint("store", store), Program: "shop", Number: uint64(n), Taken: time.Unix(n, 0), Set: &part}
+		s, err := snapshot.Save(context.Background(), w.place(store), m, func(emit func(key, value []byte) error) error { return emit([]byte("k"), fmt.Append(nil, n)) })
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		parts[store] = s
+	}
+	return parts
+}
+
+// prune tells some stores that a snapshot is there with all its parts.
+func (w *twoStores) prune(parts map[int]*snapshot.Saved, keep int, stores ...int) {
+	w.t.Helper()
+	for _, store := range stores {
+		if _, err := snapshot.Prune(context.Background(), w.place(store), &parts[store].Manifest, keep); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// have fails unless these snapshots are there with all their parts, which can be read, and these in part; both counted from 1.
+func (w *twoStores) have(whole, partly []int) {
+	w.t.Helper()
+	list, bad, err := snapshot.All(context.Background(), snapshot.Dir(w.root))
+	if err != nil || len(bad) > 0 {
+		w.t.Fatal(bad, err)
+	}
+	var is, some []int
+	for _, f := range list {
+		n := 1 + slices.IndexFunc(w.sets, func(s snapshot.Set) bool { return s.Name == f.Name })
+		for i := range f.Parts {
+			if err := snapshot.Verify(context.Background(), f.Parts[i].Place, &f.Parts[i].Manifest); err != nil {
+				w.t.Error(err)
+			}
+		}
+		if len(f.Missing) == 0 {
+			is = append(is, n)
+		} else {
+			some = append(some, n)
+		}
+	}
+	if !slices.Equal(is, whole) || !slices.Equal(some, partly) {
+		w.t.Errorf("the snapshots %d are whole, and %d in part; want %d and %d", is, some, whole, partly)
+	}
+}
+
+// files returns how many files of the places have names with a text.
+func (w *twoStores) files(text string) (n int) {
+	w.t.Helper()
+	err := filepath.WalkDir(w.root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.Contains(path, text) {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// Snapshots of which a part failed take no place among those that are kept, and nothing of them stays.
+func TestFailedSnapshotsDoNotCount(t *testing.T) {
+	w := &twoStores{t: t, root: t.TempDir()}
+	for range 3 {
+		w.prune(w.save(0, 1), 3, 0, 1)
+	}
+	for range 3 {
+		if err := snapshot.Remove(context.Background(), w.place(0), &w.save(0)[0].Manifest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.have([]int{1, 2, 3}, nil)
+	w.prune(w.save(0, 1), 3, 0, 1)
+	w.have([]int{2, 3, 7}, nil)
+	if chunks, marks := w.files("/chunks/"), w.files(".pending"); chunks != 6 || marks != 0 {
+		t.Errorf("%d files and %d marks are left of 3 snapshots of 2 stores", chunks, marks)
+	}
+}
+
+// The node that has all stores take part may be lost at any point: parts stay that no other one belongs to, or that were not told that all others are
+// there. The newest whole snapshots stay all the same, in all stores, and the rest goes in time.
+func TestPartsAreLeftPending(t *testing.T) {
+	w := &twoStores{t: t, root: t.TempDir()}
+	for range 3 {
+		w.prune(w.save(0, 1), 3, 0, 1)
+	}
+	for range 3 {
+		w.save(0)
+	}
+	w.have([]int{1, 2, 3}, []int{4, 5, 6})
+	w.prune(w.save(0, 1), 3, 0, 1)
+	w.have([]int{2, 3, 7}, []int{4, 5, 6})
+	w.prune(w.save(0, 1), 3, 0) // 8, of which store 1 does not hear
+	w.prune(w.save(0, 1), 3, 1) // 9, of which store 0 does not
+	w.have([]int{3, 7, 8, 9}, []int{4, 5, 6})
+	w.prune(w.save(0, 1), 3, 0, 1)
+	w.have([]int{7, 8, 9, 10}, nil)
+	for range 2 {
+		w.prune(w.save(0, 1), 3, 0, 1)
+	}
+	w.have([]int{10, 11, 12}, nil)
+	if chunks, marks := w.files("/chunks/"), w.files(".pending"); chunks != 6 || marks != 0 {
+		t.Errorf("%d files and %d marks are left of 3 snapshots of 2 stores", chunks, marks)
+	}
+}
+
+// Parts that were made before there were marks count.
+func TestPartsWithoutAMarkCount(t *testing.T) {
+	w := &twoStores{t: t, root: t.TempDir()}
+	for range 3 {
+		w.save(0, 1)
+	}
+	for store := range 2 {
+		marks, err := filepath.Glob(filepath.Join(w.root, fmt.Sprint("node", store), "*/snapshots/*.pending"))
+		if err != nil || len(marks) != 3 {
+			t.Fatalf("the marks %q, %v", marks, err)
+		}
+		for _, mark := range marks {
+			if err := os.Remove(mark); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.prune(w.save(0, 1), 3, 0, 1)
+	w.have([]int{2, 3, 4}, nil)
+}
