@@ -62,10 +62,11 @@ func openDoorway() (_ *doorway, err error) {
 	if d.sys, err = exec.Recover(exec.Config{Store: d.store, Classes: app.AeonPackage.Classes, Log: log, Stdout: io.Discard}); err != nil {
 		return nil, err
 	}
-	of, err := door.Open(door.Config{System: d.sys, Classes: app.AeonPackage.Classes, ClientClasses: app.AeonPackage.ClientClasses})
+	p, err := door.ProgramOf(app.AeonPackage.Classes, app.AeonPackage.ClientClasses)
 	if err != nil {
 		return nil, err
 	}
+	of := door.Open(door.Config{System: d.sys, Program: p})
 	services, err := grpcdoor.Of(of)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -50,12 +49,12 @@ const firstStore placement.StoreID = 0
 type node struct {
 	c     *aeonrt.ClusterConfig
 	grpc  *GRPC // nil: it takes no calls by gRPC
-	files fs.FS // for browsers; nil: there are none
 	id    *identity.Identity
 	log   *slog.Logger
 	clock *sched.Hybrid
 	fail  func(error) // ends the process
 
+	clients   forClients
 	port      *port.Port
 	roll      *raftnode.Members // which nodes have a part in the cluster
 	transport *grpc.Transport
@@ -83,9 +82,9 @@ type node struct {
 }
 
 // start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. adopted is what a
-// cluster that begins has at first; it may be nil. files are those for browsers, nil if there are none. fail is called once if the node must end.
-func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, adopted *adopted, files fs.FS, fail func(error)) (*node, error) {
-	n := &node{c: c, grpc: g, files: files, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
+// cluster that begins has at first; it may be nil. fail is called once if the node must end.
+func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, adopted *adopted, clients forClients, fail func(error)) (*node, error) {
+	n := &node{c: c, grpc: g, clients: clients, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
 	if err := n.open(own, adopted); err != nil {
@@ -130,8 +129,8 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 		return err
 	}
 	var pages http.Handler
-	if n.files != nil {
-		pages = httpdoor.Pages(n.files, &n.holders.counts, n.c.Listen.Tokens != "")
+	if n.clients.pages != nil {
+		pages = httpdoor.Pages(n.clients.pages, &n.holders.counts, n.c.Listen.Tokens != "")
 	}
 	n.front = front.New(front.Config{Pages: pages, Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})
 	n.operator = front.New(front.Config{Store: n.operated, Locate: n.locateControl, Here: n.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})

@@ -15,6 +15,8 @@ import (
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/placement"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -91,11 +93,9 @@ func end(c *aeonrt.ClusterConfig, closeParts func(context.Context), failed <-cha
 // member that no other one reaches. One that is started again listens to clients last: what connects earlier would wait until it serves, and be
 // served elsewhere meanwhile. fail is called once if the node must end.
 func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.Listener, err error) {
-	var files fs.FS
-	if c.Listen.Static != "" {
-		if files, err = httpdoor.OpenPages(c.Listen.Static); err != nil {
-			return nil, nil, err
-		}
+	clients, err := openClients(c)
+	if err != nil {
+		return nil, nil, err
 	}
 	own, err := net.Listen("tcp", c.Cluster.Listen)
 	if err != nil {
@@ -112,7 +112,7 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 		id, told, err = identify(c)
 	}
 	if err == nil {
-		n, err = start(c, g, id, own, told, adopted, files, fail)
+		n, err = start(c, g, id, own, told, adopted, clients, fail)
 	}
 	if closed := adopted.close(); err == nil && closed != nil {
 		c.Log.Warn("the directory of --adopt was not closed well", "error", closed)
@@ -133,6 +133,27 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 		return nil, nil, err
 	}
 	return n, l, nil
+}
+
+// forClients is what a node needs to serve clients, whichever stores it leads. It is read before the node forms or joins a cluster: one that could not serve
+// would take the lead of stores again and again, and what happens to the files later changes nothing.
+type forClients struct {
+	program *door.Program
+	tokens  *access.Tokens // nil: it asks for none
+	pages   fs.FS          // for browsers; nil: there are none
+}
+
+func openClients(c *aeonrt.ClusterConfig) (f forClients, err error) {
+	if c.Listen.Static != "" {
+		if f.pages, err = httpdoor.OpenPages(c.Listen.Static); err != nil {
+			return f, err
+		}
+	}
+	f.program, err = door.ProgramOf(aeonrt.AllClasses(c.Package), aeonrt.AllClientClasses(c.Package))
+	if err == nil && c.Listen.Tokens != "" {
+		f.tokens, err = access.Read(c.Listen.Tokens, f.program, c.Log)
+	}
+	return f, err
 }
 
 // identify returns what the node is known by: as its directory has it, or as it is made when the directory is new. A node that joins is told which

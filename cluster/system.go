@@ -7,7 +7,6 @@ import (
 	"github.com/aeon-lang/aeon/cluster/link"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
@@ -46,19 +45,12 @@ func (n *node) opener(number event.StoreID, counts *gate.Counts, log *audit.Log)
 		if s.link != nil {
 			s.link.Ready(s.System.Across())
 		}
-		d, err := door.Open(door.Config{System: s.System, Classes: aeonrt.AllClasses(c.Package), ClientClasses: aeonrt.AllClientClasses(c.Package)})
-		if err != nil {
-			return nil, err
-		}
+		d := door.Open(door.Config{System: s.System, Program: n.clients.program})
 		cfg := httpdoor.Config{Config: gate.Config{Door: d, Log: c.Log, Counts: counts, Fail: fail, Audit: log}, Program: c.Package.Name, Metrics: n.writeMetrics}
 		inside := cfg
 		inside.Control = true
 		s.control = httpdoor.New(inside)
-		if c.Listen.Tokens != "" {
-			if cfg.Tokens, err = access.Read(c.Listen.Tokens, d, c.Log); err != nil {
-				return nil, err
-			}
-		}
+		cfg.Tokens = n.clients.tokens
 		if g != nil {
 			if cfg.GRPC, err = g.Serve(d); err != nil {
 				return nil, err

@@ -27,93 +27,25 @@ import (
 
 // Door is the border of one system, which has a store. Any goroutine may use it.
 type Door struct {
+	*Program
 	Remotes *Remotes // the clients outside that receive callbacks
 	sys     *exec.System
 	namer   *exec.Client // looks up actors
 	guards  guards
-	list    []*Class
-	classes register[Class]
-	clients register[ClientClass]
 }
 
-// Class is an actor class whose methods can be called.
-type Class struct {
-	*exec.Class
-	Methods []*Method // in order of their declaration, without those that are internal
-	byName  map[string]*Method
-}
-
-// Method is a method that can be called.
-type Method struct {
-	*exec.Method
-	Params *jsoncodec.Params
-	Result *jsoncodec.Type // nil: none
-}
-
-// Config says what a door opens to. The system has the classes.
+// Config says what a door opens to. The system has the classes of the program.
 type Config struct {
-	System        *exec.System
-	Classes       []*exec.Class
-	ClientClasses []*exec.ClientClass
-	Limits        RemoteLimits // of Door.Remotes
+	System  *exec.System
+	Program *Program
+	Limits  RemoteLimits // of Door.Remotes
 }
 
 // Open returns the border of a system.
-func Open(cfg Config) (*Door, error) {
-	d := &Door{sys: cfg.System, namer: cfg.System.Client(), classes: newRegister[Class]("actor class"), clients: newRegister[ClientClass]("client class")}
+func Open(cfg Config) *Door {
+	d := &Door{Program: cfg.Program, sys: cfg.System, namer: cfg.System.Client()}
 	d.Remotes = newRemotes(d, cfg.Limits)
-	var types jsoncodec.Compiler
-	for _, of := range cfg.ClientClasses {
-		c, err := newClientClass(of, &types)
-		if err != nil {
-			return nil, err
-		}
-		d.clients.add(of.Name, of.Path(), c)
-	}
-	for _, of := range cfg.Classes {
-		c := &Class{Class: of, byName: make(map[string]*Method)}
-		for _, m := range of.Methods {
-			if m.Internal {
-				continue
-			}
-			params, result, err := types.Signature(m.Signature, m.Params)
-			if err != nil {
-				return nil, fmt.Errorf("method %v: %w", m, err)
-			}
-			made := &Method{m, params, result}
-			c.Methods, c.byName[m.Name] = append(c.Methods, made), made
-			params.ClientClasses(func(path string) {
-				if by := d.clients.byPath[path]; by != nil {
-					by.takers = append(by.takers, taker{c, made})
-				}
-			})
-		}
-		d.list = append(d.list, c)
-		d.classes.add(of.Name, of.Path(), c)
-	}
-	return d, nil
-}
-
-// Classes returns all classes.
-func (d *Door) Classes() []*Class { return d.list }
-
-// NameOf returns the name by which callers know a class: without its package, if that is clear.
-func (d *Door) NameOf(c *Class) string { return d.classes.nameOf(c, c.Name, c.Path()) }
-
-// Class returns a class by its name, with its package in front of it where two packages have a class of the name. The
-// error is a *NotFoundError.
-func (d *Door) Class(name string) (*Class, error) { return d.classes.find(name) }
-
-// Method returns a method by its name. The error is a *NotFoundError.
-func (c *Class) Method(name string) (*Method, error) {
-	if m := c.byName[name]; m != nil {
-		return m, nil
-	}
-	return nil, notFound("class %s has no method %q%s", c.Name, name, hint(name, func(yield func(string)) {
-		for _, m := range c.Methods {
-			yield(m.Name)
-		}
-	}))
+	return d
 }
 
 // Actor returns an actor of c by its key: its name, or a colon and its id if it has no name. An actor with a name need not

@@ -54,19 +54,6 @@ func (c *ClientClass) Taken(may func(*Class, *Method) bool) bool {
 	return slices.ContainsFunc(c.takers, func(t taker) bool { return may(t.class, t.method) })
 }
 
-// ClientClasses calls yield with all client classes.
-func (d *Door) ClientClasses(yield func(*ClientClass)) {
-	for _, r := range d.clients.all {
-		yield(r.is)
-	}
-}
-
-// ClientNameOf returns the name by which callers know a client class, as NameOf does.
-func (d *Door) ClientNameOf(c *ClientClass) string { return d.clients.nameOf(c, c.Name, c.Path()) }
-
-// ClientClass returns a client class by its name, as Class does. The error is a *NotFoundError.
-func (d *Door) ClientClass(name string) (*ClientClass, error) { return d.clients.find(name) }
-
 // RemoteLimits bound Remotes. The zero value of a bound is its default.
 type RemoteLimits struct {
 	Max       int           // clients; 16 384

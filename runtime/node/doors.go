@@ -25,10 +25,11 @@ type GRPC func(*door.Door) (func(*gate.Gate) httpdoor.Peer, error)
 // openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory. A program
 // that can have no socket runs without: its state is of use all the same.
 func (g GRPC) openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
-	d, err := door.Open(door.Config{System: c.System, Classes: c.Classes, ClientClasses: c.ClientClasses})
+	p, err := door.ProgramOf(c.Classes, c.ClientClasses)
 	if err != nil {
 		return nil, err
 	}
+	d := door.Open(door.Config{System: c.System, Program: p})
 	opened := &doors{failed: make(chan error, 1)}
 	cfg := httpdoor.Config{Config: gate.Config{Door: d, Log: c.Log, Counts: &gate.Counts{}, Fail: opened.fail}, Program: c.Program}
 	if c.Audit != "" {
@@ -63,7 +64,7 @@ func (g GRPC) listen(c aeonrt.DoorConfig, cfg httpdoor.Config) (_ *httpdoor.Serv
 		}
 	}
 	if c.Tokens != "" {
-		if cfg.Tokens, err = access.Read(c.Tokens, cfg.Door, c.Log); err != nil {
+		if cfg.Tokens, err = access.Read(c.Tokens, cfg.Door.Program, c.Log); err != nil {
 			return nil, err
 		}
 	}

@@ -35,10 +35,11 @@ func TestQuestionsToAStoreThatIsAway(t *testing.T) {
 	away := ofMark(event.NamedActor(ledger.AeonClassLog.Path(), "log", 0, markPartitions).Birth)
 	here := (away + 1) % markStores
 	s := c.System(here)
-	d, err := door.Open(door.Config{System: s, Classes: aeonrt.AllClasses(&ledger.AeonPackage)})
+	p, err := door.ProgramOf(aeonrt.AllClasses(&ledger.AeonPackage), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := door.Open(door.Config{System: s, Program: p})
 	list := ledgerAccounts(t, c.System(here).Client()).Items()
 	account := list[slices.IndexFunc(list, func(a ledger.AccountRef) bool { return ofMark(a.ID().Birth) == away })].ID()
 	c.Settle()

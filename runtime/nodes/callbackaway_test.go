@@ -30,10 +30,11 @@ func TestACallbackToAStoreThatIsAway(t *testing.T) {
 			}
 		})
 		open := func(k event.StoreID) (*door.Door, *door.Class) {
-			d, err := door.Open(door.Config{System: c.System(k), Classes: aeonrt.AllClasses(&shop.AeonPackage), ClientClasses: aeonrt.AllClientClasses(&shop.AeonPackage)})
+			p, err := door.ProgramOf(aeonrt.AllClasses(&shop.AeonPackage), aeonrt.AllClientClasses(&shop.AeonPackage))
 			if err != nil {
 				t.Fatal(err)
 			}
+			d := door.Open(door.Config{System: c.System(k), Program: p})
 			class, err := d.Class("Shop")
 			if err != nil {
 				t.Fatal(err)

@@ -38,10 +38,11 @@ func shopName(i int) string { return fmt.Sprint("shop", i) }
 func (f *talk) door(s *exec.System) *door.Door {
 	d := f.doors[s]
 	if d == nil {
-		var err error
-		if d, err = door.Open(door.Config{System: s, Classes: aeonrt.AllClasses(&shop.AeonPackage), ClientClasses: aeonrt.AllClientClasses(&shop.AeonPackage)}); err != nil {
+		p, err := door.ProgramOf(aeonrt.AllClasses(&shop.AeonPackage), aeonrt.AllClientClasses(&shop.AeonPackage))
+		if err != nil {
 			f.fail("%v", err)
 		}
+		d = door.Open(door.Config{System: s, Program: p})
 		f.doors[s] = d
 	}
 	return d

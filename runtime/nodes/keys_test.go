@@ -15,10 +15,11 @@ import (
 // ask calls a method of a depot by the door of store 0, as a client outside does, and returns the result.
 func ask(t *testing.T, c *nodes.Cluster, key, of, method, args string) (string, error) {
 	t.Helper()
-	d, err := door.Open(door.Config{System: c.System(0), Classes: aeonrt.AllClasses(&depot.AeonPackage)})
+	p, err := door.ProgramOf(aeonrt.AllClasses(&depot.AeonPackage), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := door.Open(door.Config{System: c.System(0), Program: p})
 	class, err := d.Class("Depot")
 	if err != nil {
 		t.Fatal(err)

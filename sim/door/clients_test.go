@@ -246,7 +246,7 @@ func TestClientsBelongToTheirCallers(t *testing.T) {
 		}
 		tokens[c[0]], text = "Bearer "+token, text+line+"\n"
 	}
-	read, err := access.Read(writeFile(t, "tokens", text, 0o600), s.door, slog.New(slog.DiscardHandler))
+	read, err := access.Read(writeFile(t, "tokens", text, 0o600), s.door.Program, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,9 +106,11 @@ func openOn(t testing.TB, p *runtime.Package, on replicatest.Engine, limits door
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.door, err = door.Open(door.Config{System: s.sys, Classes: p.Classes, ClientClasses: p.ClientClasses, Limits: limits}); err != nil {
+	program, err := door.ProgramOf(p.Classes, p.ClientClasses)
+	if err != nil {
 		t.Fatal(err)
 	}
+	s.door = door.Open(door.Config{System: s.sys, Program: program, Limits: limits})
 	t.Cleanup(s.end)
 	return s
 }

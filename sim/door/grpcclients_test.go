@@ -226,7 +226,7 @@ func TestTokensOfCallbacksByGRPC(t *testing.T) {
 		}
 		text += line + "\n"
 	}
-	if s.tokens, err = access.Read(writeFile(t, "tokens", text, 0o600), s.door, discard); err != nil {
+	if s.tokens, err = access.Read(writeFile(t, "tokens", text, 0o600), s.door.Program, discard); err != nil {
 		t.Fatal(err)
 	}
 	ann := s.dial(httpdoor.Config{Config: gate.Config{Tokens: s.tokens, Audit: log}})

@@ -51,7 +51,7 @@ func guarded(t testing.TB, cfg httpdoor.Config) (s *served, tokens map[string]st
 	s = open(t, &shop.AeonPackage)
 	path, tokens := tokenFile(t)
 	var err error
-	if cfg.Tokens, err = access.Read(path, s.door, slog.New(slog.DiscardHandler)); err != nil {
+	if cfg.Tokens, err = access.Read(path, s.door.Program, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	s.tokens = cfg.Tokens
@@ -209,20 +209,20 @@ func TestFilesOfTokensThatAreRefused(t *testing.T) {
 		"a/b " + other + " *":            "tokens:1: a name has letters",
 		strings.Repeat("a", 65) + " " + other + " *": "tokens:1: the name has 65 bytes; it has 1 to 64",
 	} {
-		_, err := access.Read(writeFile(t, "tokens", text, 0o600), s.door, slog.New(slog.DiscardHandler))
+		_, err := access.Read(writeFile(t, "tokens", text, 0o600), s.door.Program, slog.New(slog.DiscardHandler))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), token) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 	two := "ann sha256:x *\n\n" + "bob *\n"
-	if _, err := access.Read(writeFile(t, "tokens", two, 0o600), s.door, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), ":1: ") || !strings.Contains(err.Error(), ":3: ") {
+	if _, err := access.Read(writeFile(t, "tokens", two, 0o600), s.door.Program, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), ":1: ") || !strings.Contains(err.Error(), ":3: ") {
 		t.Errorf("two mistakes: %v", err)
 	}
 	var log bytes.Buffer
-	if _, err := access.Read(writeFile(t, "tokens", line+" *", 0o602), s.door, slog.New(slog.NewTextHandler(&log, nil))); err == nil || !strings.Contains(err.Error(), "every user of this machine can write to the file of tokens") {
+	if _, err := access.Read(writeFile(t, "tokens", line+" *", 0o602), s.door.Program, slog.New(slog.NewTextHandler(&log, nil))); err == nil || !strings.Contains(err.Error(), "every user of this machine can write to the file of tokens") {
 		t.Errorf("a file that all may write: %v", err)
 	}
-	if _, err := access.Read(writeFile(t, "tokens", line+" *", 0o644), s.door, slog.New(slog.NewTextHandler(&log, nil))); err != nil || !strings.Contains(log.String(), "can read the file of tokens") {
+	if _, err := access.Read(writeFile(t, "tokens", line+" *", 0o644), s.door.Program, slog.New(slog.NewTextHandler(&log, nil))); err != nil || !strings.Contains(log.String(), "can read the file of tokens") {
 		t.Errorf("a file that all may read: %v, %s", err, &log)
 	}
 	// While a caller changes to another token it has two.
@@ -231,7 +231,7 @@ func TestFilesOfTokensThatAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := access.Read(writeFile(t, "tokens", line+second[3:], 0o600), s.door, slog.New(slog.DiscardHandler))
+	tokens, err := access.Read(writeFile(t, "tokens", line+second[3:], 0o600), s.door.Program, slog.New(slog.DiscardHandler))
 	if err != nil || tokens.Find(token) == nil || tokens.Find(token) != tokens.Find(next) || tokens.Find(token+next) != nil {
 		t.Errorf("two tokens of one caller: %v", err)
 	}

@@ -18,7 +18,7 @@ var ofDoor = []plant{
 		"s.state.random.IntN(since + 1)",
 		"since",
 		"./sim/embed -run TestKill"),
-	bug("an internal method is shown", "runtime/door/door.go",
+	bug("an internal method is shown", "runtime/door/program.go",
 		"if m.Internal {",
 		"if false {",
 		"./sim/door -run TestCalls"),

@@ -23,7 +23,7 @@ const (
 
 // Read reads the file of tokens of a program. The error has all that is wrong with it, each with its line. It never quotes
 // what may be a token that was written into the wrong place.
-func Read(path string, d *door.Door, log *slog.Logger) (*Tokens, error) {
+func Read(path string, p *door.Program, log *slog.Logger) (*Tokens, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the file of tokens cannot be read: %w", err)
@@ -44,12 +44,12 @@ func Read(path string, d *door.Door, log *slog.Logger) (*Tokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the file of tokens cannot be read: %w", err)
 	}
-	return parse(path, string(text), d)
+	return parse(path, string(text), p)
 }
 
 // parse reads the text of a file.
-func parse(path, text string, d *door.Door) (*Tokens, error) {
-	r := reader{door: d, names: make(map[string]int), tokens: &Tokens{}}
+func parse(path, text string, p *door.Program) (*Tokens, error) {
+	r := reader{program: p, names: make(map[string]int), tokens: &Tokens{}}
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -68,10 +68,10 @@ func parse(path, text string, d *door.Door) (*Tokens, error) {
 
 // reader reads a file line by line.
 type reader struct {
-	door   *door.Door
-	names  map[string]int // the line of each
-	tokens *Tokens
-	errs   []error
+	program *door.Program
+	names   map[string]int // the line of each
+	tokens  *Tokens
+	errs    []error
 }
 
 func (r *reader) line(n int, line string) error {
@@ -141,7 +141,7 @@ func (r *reader) grant(c *Caller, text string) error {
 		return nil
 	}
 	i := strings.LastIndexByte(text, '.')
-	class, err := r.door.Class(text[:i])
+	class, err := r.program.Class(text[:i])
 	switch {
 	case err != nil:
 		return err

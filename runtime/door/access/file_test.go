@@ -18,7 +18,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		tokens, err := parse("tokens", text, new(door.Door))
+		tokens, err := parse("tokens", text, new(door.Program))
 		if (tokens == nil) != (err != nil) {
 			t.Fatalf("tokens %v, error %v", tokens, err)
 		}

@@ -109,10 +109,11 @@ func Open(ctx context.Context, p *aeonrt.Package, disk store.Opener, opts []Opti
 		return nil, fmt.Errorf("%s: %w", p.Name, store.In(c.dir, err))
 	}
 	db.maker = db.sys.Client()
-	var err error
-	if db.door, err = door.Open(door.Config{System: db.sys, Classes: classes}); err != nil {
+	program, err := door.ProgramOf(classes, nil)
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	db.door = door.Open(door.Config{System: db.sys, Program: program})
 	return db, nil
 }
 

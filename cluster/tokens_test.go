@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/settings"
+)
+
+// writeTokens writes a file of tokens with one caller, and returns its token.
+func writeTokens(t *testing.T, path string, rights ...string) (token string) {
+	t.Helper()
+	token = access.New()
+	line, err := access.Line("ann", token, rights)
+	if err == nil {
+		err = os.WriteFile(path, []byte(line+"\n"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// The file of tokens is read at the start: a node that cannot use it does not begin, and one that has begun leads whatever becomes of the file.
+func TestANodeReadsTokensAtItsStart(t *testing.T) {
+	t.Parallel() // it waits for a node
+	const free = "127.0.0.1:0"
+	dir := t.TempDir()
+	tokens, data := filepath.Join(dir, "tokens"), filepath.Join(dir, "node")
+	listen, cluster := settings.Listen{Address: free, Tokens: tokens}, settings.Cluster{Listen: free, Stores: 1}
+	refuses := func(want string) {
+		t.Helper()
+		r := tryListening(data, listen, cluster, true)
+		<-r.started
+		r.signals <- syscall.SIGTERM // if it has begun
+		if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), want) {
+			t.Errorf("code %d: %s, want %q", code, r.said.String(), want)
+		}
+		if _, err := os.Stat(data); !os.IsNotExist(err) {
+			t.Errorf("a node that cannot read its tokens has begun: %v", err)
+		}
+	}
+	refuses("the file of tokens cannot be read: open " + tokens)
+	writeTokens(t, tokens, "Bank.withdraw")
+	refuses(tokens + `:1: right 1 of ann: the program has no actor class "Bank"`)
+
+	writeTokens(t, tokens, "*")
+	r := tryListening(data, listen, cluster, true)
+	<-r.started
+	if err := os.Remove(tokens); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-r.log.serves:
+	case <-time.After(20 * time.Second):
+		t.Errorf("it does not lead: %s\n%s", r.said.String(), r.log.String())
+	}
+	r.signals <- syscall.SIGTERM
+	if code := <-r.ended; code != 0 {
+		t.Errorf("code %d: %s", code, r.said.String())
+	}
+}
