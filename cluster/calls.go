@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -25,6 +26,7 @@ type brief struct {
 	PID    int           `json:"pid"`
 	Listen string        `json:"listen"`
 	Open   bool          `json:"open"` // it asks clients neither for TLS nor for tokens
+	Asks   string        `json:"asks"` // what it asks clients for, as status.Node has it
 	Sync   time.Duration `json:"sync"` // of its log; the mean of the last second
 	Stores []storeBrief  `json:"stores"`
 	// Followed are stores that it leads, whose members are those of a version of their list, and up to date.
@@ -87,7 +89,10 @@ type transfer struct {
 
 // tell tells what this node is doing.
 func (n *node) tell() brief {
-	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}}
+	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Asks: status.AsksNothing, Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}}
+	if n.clients.tokens != nil {
+		b.Asks = status.AsksTokens
+	}
 	s := n.placement.State()
 	for id := range s.Stores {
 		g := replica.Group(id)

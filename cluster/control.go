@@ -26,7 +26,7 @@ const (
 
 // public serves clients, and the status to all if no tokens are asked for: then this machine alone reaches it.
 func (n *node) public() http.Handler {
-	asks := n.c.Listen.Tokens != ""
+	asks := n.clients.tokens != nil
 	mux := http.NewServeMux()
 	if !asks {
 		mux.HandleFunc("GET "+status.Path, n.serveStatus)
@@ -83,7 +83,7 @@ func (n *node) status() *status.Status {
 		node := status.Node{ID: id, Name: m.Name, Cluster: m.Address, State: status.Silent, Leads: []uint32{}, Follows: []uint32{}}
 		h, is := told[id]
 		if is {
-			node.PID, node.Listen, node.Open = h.brief.PID, h.brief.Listen, h.brief.Open
+			node.PID, node.Listen, node.Open, node.Asks = h.brief.PID, h.brief.Listen, h.brief.Open, h.brief.Asks
 			if ago := time.Since(h.at); ago < staleAfter {
 				node.State = status.Serving
 			} else {

@@ -16,8 +16,8 @@ import (
 type GRPC struct {
 	// Serve makes what serves the calls of a door.
 	Serve func(*door.Door) (func(*gate.Gate) httpdoor.Peer, error)
-	// Fail answers a request by gRPC with a failure.
-	Fail func(http.ResponseWriter, error)
+	// Fail answers a request by gRPC with a failure, and returns the code of the answer.
+	Fail func(http.ResponseWriter, error) (code uint32)
 }
 
 // healthCheck is a method that gRPC has itself, and that reads alone.

@@ -22,10 +22,11 @@ import (
 
 // several are nodes of a cluster in this process.
 type several struct {
-	t     *testing.T
-	dirs  []string
-	http  []string
-	nodes []*trial // nil: it has ended
+	t      *testing.T
+	tokens string // the file of the nodes that start next; "": they ask for none
+	dirs   []string
+	http   []string
+	nodes  []*trial // nil: it has ended
 }
 
 func freeAddress(t *testing.T) string {
@@ -50,7 +51,7 @@ func (c *several) start(stores int) {
 		})
 	}
 	dir, listen := filepath.Join(c.t.TempDir(), "node"), freeAddress(c.t)
-	r := tryWith(dir, listen, cluster, len(c.nodes) == 0)
+	r := tryListening(dir, settings.Listen{Address: listen, Tokens: c.tokens}, cluster, len(c.nodes) == 0)
 	select {
 	case <-r.started:
 	case <-time.After(20 * time.Second):
@@ -90,6 +91,10 @@ func (c *several) do(client *http.Client, method, url string) (code int, text st
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	return c.send(client, r)
+}
+
+func (c *several) send(client *http.Client, r *http.Request) (code int, text string) {
 	answer, err := client.Do(r)
 	if err != nil {
 		return 0, err.Error()

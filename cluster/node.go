@@ -130,9 +130,10 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	}
 	var pages http.Handler
 	if n.clients.pages != nil {
-		pages = httpdoor.Pages(n.clients.pages, &n.holders.counts, n.c.Listen.Tokens != "")
+		pages = httpdoor.Pages(n.clients.pages, &n.holders.counts, n.clients.tokens != nil)
 	}
-	n.front = front.New(front.Config{Pages: pages, Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})
+	callers := gate.New(gate.Config{Log: n.log, Counts: &n.holders.counts, Fail: n.fail, Tokens: n.clients.tokens, Audit: n.holders.audited})
+	n.front = front.New(front.Config{Node: n.id.Node, Gate: callers, Pages: pages, Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})
 	n.operator = front.New(front.Config{Store: n.operated, Locate: n.locateControl, Here: n.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
 	close(n.ready)
 	n.holders.run(n)

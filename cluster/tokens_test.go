@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,4 +67,44 @@ func TestANodeReadsTokensAtItsStart(t *testing.T) {
 	if code := <-r.ended; code != 0 {
 		t.Errorf("code %d: %s", code, r.said.String())
 	}
+}
+
+// A node that asks for tokens has them asked for whichever node runs the actors: one that asks for none performs nothing that comes from there, and the status
+// says what is to be done.
+func TestOneNodeAsksForTokens(t *testing.T) {
+	t.Parallel() // it waits for nodes
+	c := &several{t: t}
+	defer func() {
+		for i := range c.nodes {
+			c.end(i)
+		}
+	}()
+	c.start(1)
+	c.tokens = filepath.Join(t.TempDir(), "tokens")
+	token := writeTokens(t, c.tokens, "*")
+	c.start(1)
+	c.eventually("the node without tokens runs the actors", func() (bool, string) {
+		s, text := c.status(1)
+		return len(s.Nodes) == 2 && len(s.Stores) == 1 && s.Stores[0].Leader == 1, text
+	})
+	ask := func(token string) (code int, text string) {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+c.http[1]+"/v1/Nothing/a/b", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Host = "localhost"; token != "" {
+			q.Header.Set("Authorization", "Bearer "+token)
+		}
+		return c.send(http.DefaultClient, q)
+	}
+	if code, text := ask(""); code != http.StatusUnauthorized {
+		t.Errorf("without a token: %d %s", code, text)
+	}
+	if code, text := ask(token); code != http.StatusServiceUnavailable || !strings.Contains(text, "node 2 asks clients for tokens, and node 1, which runs the actors, asks for none") {
+		t.Errorf("with a token: %d %s", code, text)
+	}
+	c.eventually("the status says so", func() (bool, string) {
+		s, text := c.status(0)
+		return slices.Contains(s.Next, "start all nodes with --tokens, or none"), text
+	})
 }

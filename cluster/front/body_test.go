@@ -54,7 +54,7 @@ func TestARequestIsSentAgainWithItsBody(t *testing.T) {
 			r.Body = http.NoBody
 		}
 		if c.grpc {
-			f.cfg.GRPC = &GRPC{Fail: func(w http.ResponseWriter, err error) { httpdoor.Fail(w, err) }, Reads: func(string) bool { return false }, Store: func(string, []byte) event.StoreID { return 0 }}
+			f.cfg.GRPC = &GRPC{Fail: fails, Reads: func(string) bool { return false }, Store: func(string, []byte) event.StoreID { return 0 }}
 			r.URL.Path, r.ProtoMajor = ownServices+"reflection.v1.ServerReflection/ServerReflectionInfo", 2
 			r.Header.Set("Content-Type", "application/grpc")
 		}
@@ -101,7 +101,7 @@ func TestArgumentsOfAllRequestsAreBounded(t *testing.T) {
 		_, _ = io.WriteString(w, "it")
 	})})
 	f := newFront(p, time.Second, nil)
-	f.cfg.GRPC = &GRPC{Fail: func(w http.ResponseWriter, err error) { httpdoor.Fail(w, err) }, Reads: func(string) bool { return false }, Store: func(string, []byte) event.StoreID { return 0 }}
+	f.cfg.GRPC = &GRPC{Fail: fails, Reads: func(string) bool { return false }, Store: func(string, []byte) event.StoreID { return 0 }}
 	send := func(path string, length int64, body io.Reader) string {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
 		r.ContentLength = length

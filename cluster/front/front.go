@@ -5,12 +5,17 @@
 //	it is on another node       the request is forwarded to the front of that node, which does not forward it again
 //	it is nowhere               the request waits, until its deadline; then it is answered as unavailable
 //
+// The front that takes a request of a client finds its caller, where tokens are asked for: what has none takes no room, and reaches no other node. The system
+// finds it again, as that knows its rights. A node that asks for no tokens would let all through that another one has forwarded, whatever the rights of its
+// caller: it refuses what comes from a node that asks for them.
+//
 // A request that was under way when its system ended may have happened. It is sent again if that makes no difference: it reads alone, or has a key.
 package front
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -24,6 +29,8 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -49,6 +56,10 @@ type Config struct {
 	Here func(of event.StoreID) http.Handler
 	// Dial connects to the front of another node.
 	Dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
+	// Node is that of the front.
+	Node event.NodeID
+	// Gate finds the callers of requests, counts those that it refuses, and writes their lines of the audit. It has no door. nil: tokens are not asked for.
+	Gate *gate.Gate
 	// Ready reports why requests cannot be served now; nil: they can.
 	Ready func() error
 	// GRPC is what a front needs to take requests by gRPC; nil: it takes none.
@@ -71,11 +82,14 @@ const (
 	storeHeader = "Aeon-Store"
 	// timeHeader has the time of the node that forwards a request, in nanoseconds since 1970.
 	timeHeader = "Aeon-Time"
+	// asksHeader has the node that forwards a request if it asks clients for tokens. In an answer it has the one that has refused this, as it asks for none.
+	asksHeader = "Aeon-Asks"
 )
 
 // Front serves the requests of one node. Any goroutine may call it.
 type Front struct {
 	cfg   Config
+	known http.Handler // finds the callers of requests by HTTP, and serves these
 	proxy *httputil.ReverseProxy
 	kept  atomic.Int64 // bytes of arguments
 }
@@ -85,7 +99,11 @@ func New(cfg Config) *Front {
 	if cfg.Wait == 0 {
 		cfg.Wait = waitDefault
 	}
+	if cfg.Gate == nil {
+		cfg.Gate = gate.New(gate.Config{Log: cfg.Log})
+	}
 	f := &Front{cfg: cfg}
+	f.known = httpdoor.Known(cfg.Gate, f.serve)
 	f.proxy = &httputil.ReverseProxy{
 		Transport: newTransports(cfg.Dial), FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -93,6 +111,9 @@ func New(cfg Config) *Front {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(to.node)
 			r.Out.Host = r.In.Host
 			r.Out.Header.Set(storeHeader, strconv.FormatUint(uint64(to.store), 10))
+			if r.Out.Header.Del(asksHeader); f.asks() {
+				r.Out.Header.Set(asksHeader, strconv.FormatUint(uint64(cfg.Node), 10))
+			}
 			if cfg.Clock != nil {
 				r.Out.Header.Set(timeHeader, strconv.FormatInt(cfg.Clock.Now().UnixNano(), 10))
 			}
@@ -140,8 +161,20 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.cfg.Pages.ServeHTTP(w, r)
 		return
 	}
-	f.serve(w, r)
+	if !f.isGRPC(r) {
+		f.known.ServeHTTP(w, r)
+		return
+	}
+	by, err := f.callerOf(r)
+	if err != nil {
+		f.cfg.Gate.Counts.Code(f.cfg.GRPC.Fail(w, err))
+		return
+	}
+	f.serve(w, r, by)
 }
+
+// asks reports whether clients are asked for tokens.
+func (f *Front) asks() bool { return f.cfg.Gate.Tokens != nil }
 
 // Forwarded serves requests of the fronts of other nodes: here, or not at all.
 func (f *Front) Forwarded() http.Handler {
@@ -150,13 +183,19 @@ func (f *Front) Forwarded() http.Handler {
 			f.fail(w, r, nowhere(err.Error())) // the nodes have no session either, and the status of both says why
 			return
 		}
+		from := r.Header.Get(asksHeader)
+		r.Header.Del(asksHeader)
 		of, _ := strconv.ParseUint(r.Header.Get(storeHeader), 10, 32) // store 0 if the other node is of a version that knows no others
 		r.Header.Del(storeHeader)
-		if h := f.cfg.Here(event.StoreID(of)); h != nil {
+		switch h := f.cfg.Here(event.StoreID(of)); {
+		case h == nil:
+			f.fail(w, r, errNowhere) // the other node knows of the leader as soon as this one does, and sends the request again
+		case from != "" && !f.asks():
+			w.Header().Set(asksHeader, hostOf(f.cfg.Node))
+			f.fail(w, r, nowhere(fmt.Sprintf("node %s asks clients for tokens, and node %d, which runs the actors, asks for none: start all nodes with --tokens, or none", from, f.cfg.Node)))
+		default:
 			h.ServeHTTP(w, r)
-			return
 		}
-		f.fail(w, r, errNowhere) // the other node knows of the leader as soon as this one does, and sends the request again
 	})
 }
 
@@ -174,8 +213,8 @@ func (f *Front) observe(r *http.Request) error {
 	return f.cfg.Clock.Observe(time.Unix(0, n))
 }
 
-// serve serves a request, at another place again if it fails at one.
-func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
+// serve serves a request of a caller, at another place again if it fails at one.
+func (f *Front) serve(w http.ResponseWriter, r *http.Request, _ *access.Caller) {
 	kept := keeping{of: f}
 	defer kept.end()
 	keep, wait, deadline := kept.http, waitOf(r), time.Time{}
@@ -358,6 +397,9 @@ func (t *attempt) WriteHeader(status int) {
 			return
 		}
 	case door.Closing, door.NoOutcome:
+		if t.unaccepted() && !t.unknown {
+			break
+		}
 		sent := h.Get(httpdoor.HappenedHeader) != string(door.No)
 		if t.again || !sent {
 			t.fail(errors.New("the system has ended"), sent)
@@ -368,6 +410,13 @@ func (t *attempt) WriteHeader(status int) {
 		t.begun, t.status, t.lasts = true, status, t.away && t.mayLast()
 	}
 	t.ResponseWriter.WriteHeader(status)
+}
+
+// unaccepted reports whether another node has refused the request as it asks clients for no tokens. It would refuse the next one, too.
+func (t *attempt) unaccepted() bool {
+	h := t.Header()
+	defer h.Del(asksHeader)
+	return t.away && h.Get(asksHeader) != ""
 }
 
 // Write implements http.ResponseWriter.

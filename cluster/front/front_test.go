@@ -77,6 +77,14 @@ func system(name string, calls *atomic.Int32) http.Handler {
 	})
 }
 
+// fails answers a request by gRPC with a failure, as one by HTTP with a status of gRPC.
+func fails(w http.ResponseWriter, err error) (code uint32) {
+	const unavailable = 14
+	w.Header().Set(statusHeader, "14")
+	httpdoor.Fail(w, err)
+	return unavailable
+}
+
 // ended answers as a system does whose store has failed.
 func ended(err error, calls *atomic.Int32) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

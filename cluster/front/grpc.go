@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // GRPC is what a front needs to take requests by gRPC. To the front they are requests by HTTP/2, whose failures are written otherwise.
 type GRPC struct {
-	// Fail answers a request with a failure. It says in the headers of httpdoor, too, what has happened.
-	Fail func(w http.ResponseWriter, err error)
+	// Fail answers a request with a failure, and returns the code of the answer. It says in the headers of httpdoor, too, what has happened.
+	Fail func(w http.ResponseWriter, err error) (code uint32)
 	// Reads reports whether the method at a path reads alone, so that it may be performed twice.
 	Reads func(path string) bool
 	// Store is Config.Store for the method at a path and the message that it is called with, nil if that has not been read.
@@ -25,6 +27,8 @@ const (
 	statusHeader  = "Grpc-Status"
 	// ownServices is how the paths of gRPC's own services begin. Streams of them may go both ways, so their requests have no end to wait for.
 	ownServices = "/grpc."
+	// healthService is how those begin that ask for the health of the program, which is told without a token.
+	healthService = ownServices + "health.v1.Health/"
 	// frameHead is what a message of gRPC has in front.
 	frameHead = 5
 )
@@ -37,6 +41,17 @@ func (f *Front) isGRPC(r *http.Request) bool { return f.cfg.GRPC != nil && isGRP
 
 func isGRPC(r *http.Request) bool {
 	return r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
+}
+
+// callerOf returns the caller of a request by gRPC. The error refuses it.
+func (f *Front) callerOf(r *http.Request) (*access.Caller, error) {
+	if strings.HasPrefix(r.URL.Path, healthService) {
+		return access.Anyone, nil
+	}
+	q := &gate.Request{Remote: r.RemoteAddr, Once: r.Header.Get(keyHeader)}
+	q.Class, q.Method, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	err := f.cfg.Gate.Know(q, r.Header.Values("Authorization"))
+	return q.By, err
 }
 
 // messageIn returns the message of a request by gRPC, nil if its body has none that can be read.

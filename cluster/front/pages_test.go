@@ -16,7 +16,7 @@ func TestPagesNeedNoSystem(t *testing.T) {
 	p := &places{changed: make(chan struct{}), over: make(chan struct{})}
 	f := newFront(p, time.Millisecond, nil)
 	f.cfg.Pages = system("page", &calls)
-	f.cfg.GRPC = &GRPC{Fail: func(w http.ResponseWriter, _ error) { w.WriteHeader(http.StatusServiceUnavailable) }, Reads: func(string) bool { return true },
+	f.cfg.GRPC = &GRPC{Fail: fails, Reads: func(string) bool { return true },
 		Store: func(string, []byte) event.StoreID { return 0 }}
 	for _, c := range []struct {
 		method, path string

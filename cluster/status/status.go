@@ -55,6 +55,7 @@ type Node struct {
 	Follows []uint32     `json:"follows"` // stores of which it keeps a replica
 	Listen  string       `json:"listen,omitempty"`
 	Open    bool         `json:"open,omitempty"`    // there it asks clients neither for TLS nor for tokens
+	Asks    string       `json:"asks,omitempty"`    // what it asks clients for: AsksTokens or AsksNothing; "": it has not told
 	Cluster string       `json:"cluster"`           // where other nodes reach it
 	Heard   float64      `json:"heard"`             // seconds since it was last heard; 0 if it has answered now
 	Refused string       `json:"refused,omitempty"` // why the node that was asked has no session with it, if it says why
@@ -65,6 +66,12 @@ type Node struct {
 	About   bool         `json:"about"`             // the node does not answer, and its figures are those that were heard last
 	Commit  float64      `json:"commit"`            // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
 }
+
+// What nodes ask clients for.
+const (
+	AsksTokens  = "tokens"
+	AsksNothing = "nothing"
+)
 
 // Store is what is known of one store.
 type Store struct {
@@ -152,6 +159,10 @@ func (s *Status) Judge() {
 			worse(Healing, fmt.Sprintf("%s gives its stores away", n.Name))
 		}
 	}
+	if ask, others := s.asking(AsksTokens), s.asking(AsksNothing); ask != "" && others != "" {
+		worse(Degraded, fmt.Sprintf("clients need a token at %s, and none at %s: what the former forward to the latter is refused", ask, others),
+			"start all nodes with --tokens, or none")
+	}
 	switch {
 	case spare(s.Voters, up) >= 0 && s.Leader == 0:
 		worse(Healing, "the nodes that vote choose their leader: members and places change when there is one")
@@ -191,6 +202,17 @@ func (s *Status) Judge() {
 	if s.Healed == 0 && len(s.Nodes) > 0 {
 		s.Next = append(s.Next, "join nodes until there are three: then it survives the loss of one (aeond join-token --data DIR)")
 	}
+}
+
+// asking lists the nodes that answer and ask clients for this; "": there are none.
+func (s *Status) asking(what string) string {
+	var names []string
+	for _, n := range s.Nodes {
+		if n.Asks == what && n.State != Silent {
+			names = append(names, n.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 var rank = map[Health]int{Single: 0, Healthy: 0, Healing: 1, Degraded: 2, NoQuorum: 3, Stopped: 4}

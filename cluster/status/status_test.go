@@ -48,6 +48,13 @@ func TestJudge(t *testing.T) {
 			one := []event.NodeID{1}
 			s.Nodes, s.Voters, s.WantVoters, s.Stores = s.Nodes[:1], one, 1, []Store{{Leader: 1, Want: 1, Wanted: one, Replicas: one, Current: one}}
 		}, Single, 0, 0, 0, ""},
+		{"one asks for tokens", func(s *Status) {
+			s.Nodes[0].Asks, s.Nodes[1].Asks, s.Nodes[2].Asks = AsksNothing, AsksTokens, AsksNothing
+		}, Degraded, 1, 1, 1, "clients need a token at n2, and none at n1, n3: what the former forward to the latter is refused"},
+		{"a silent one has asked for tokens", func(s *Status) {
+			s.Nodes[0].Asks, s.Nodes[1].Asks, s.Nodes[1].State = AsksNothing, AsksTokens, Silent
+		}, Degraded, 0, 1, 1, "n2 is silent"},
+		{"one of another version does not say what it asks for", func(s *Status) { s.Nodes[0].Asks = AsksTokens }, Healthy, 1, 1, 0, ""},
 		{"a disk hangs", func(s *Status) { s.Nodes[1].State = Stalled }, Degraded, 1, 1, 1, "the disk of n2"},
 	} {
 		s := three(c.change)

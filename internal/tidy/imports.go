@@ -101,7 +101,7 @@ var layers = []struct{ pkg, may string }{
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/sched runtime/store"},
 	{"cluster/status", "runtime/event"},
-	{"cluster/front", "runtime/door runtime/door/gate runtime/door/httpdoor runtime/event runtime/sched runtime/span"},
+	{"cluster/front", "runtime/door runtime/door/access runtime/door/gate runtime/door/httpdoor runtime/event runtime/sched runtime/span"},
 	{"replica/driver", "replica replica/engine runtime/event runtime/metrics runtime/sched runtime/store"},
 	{"cluster/link", "runtime/across runtime/event runtime/row"},
 	{"cluster", "cluster/link cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/metrics runtime/outbox runtime/protocodec runtime/sched runtime/settings runtime/snapshot runtime/span runtime/state/archive runtime/store runtime/transport/grpc runtime/watch"},

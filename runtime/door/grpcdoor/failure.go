@@ -86,8 +86,9 @@ func tell(stream grpc.ServerStream, err error) {
 	}
 }
 
-// Fail answers a request that has come by HTTP/2 with a failure that door.Explain explains, for what serves requests before a Server does.
-func Fail(w http.ResponseWriter, err error) {
+// Fail answers a request that has come by HTTP/2 with a failure that door.Explain explains, for what serves requests before a Server does. It returns the code of
+// the answer.
+func Fail(w http.ResponseWriter, err error) (code uint32) {
 	f := door.Explain(err)
 	s := status.Convert(failed(err))
 	details, err := proto.Marshal(s.Proto())
@@ -102,6 +103,7 @@ func Fail(w http.ResponseWriter, err error) {
 	h.Set("Grpc-Message", percent(s.Message()))
 	h.Set("Grpc-Status-Details-Bin", base64.RawStdEncoding.EncodeToString(details))
 	w.WriteHeader(http.StatusOK)
+	return uint32(s.Code())
 }
 
 // percent writes a text as the header grpc-message has it.

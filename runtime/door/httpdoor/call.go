@@ -21,7 +21,7 @@ var noStore = []string{"no-store"}
 func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller) {
 	defer s.Counts.Begin()()
 	q := requestOf(r, by)
-	recorded := s.Door.Serve(r.Method+" /v1/{class}/{key}/{method}", span.Parse(r.Header["Traceparent"], r.Header["Tracestate"]))
+	recorded := s.Door.Serve(r.Method+" "+callPath, span.Parse(r.Header["Traceparent"], r.Header["Tracestate"]))
 	defer recorded.End()
 	q.Read = func(c *door.Call, class *door.Class) error {
 		c.Span = recorded

@@ -28,18 +28,32 @@ func requestOf(r *http.Request, by *access.Caller) *gate.Request {
 	return q
 }
 
-// known hands on requests with their callers. Those without a token that is known are refused, if tokens are asked for.
+// known is Known for the routes of a server, whose patterns have the names of a call already.
 func (s *Server) known(next func(http.ResponseWriter, *http.Request, *access.Caller)) http.HandlerFunc {
+	return known(s.Gate, next)
+}
+
+// Known hands on requests with their callers. Those without a token that is known are refused, if tokens are asked for: as a Server does, for what stands
+// before Servers.
+func Known(g *gate.Gate, next func(http.ResponseWriter, *http.Request, *access.Caller)) http.Handler {
+	mux, knows := http.NewServeMux(), known(g, next)
+	for _, pattern := range []string{"POST " + callPath, "GET " + callPath, "GET " + eventsPath, "/"} { // the audit has the names of a call
+		mux.HandleFunc(pattern, knows)
+	}
+	return mux
+}
+
+func known(g *gate.Gate, next func(http.ResponseWriter, *http.Request, *access.Caller)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := requestOf(r, nil)
 		given := r.Header.Values("Authorization")
-		if err := s.Know(q, given); err != nil {
+		if err := g.Know(q, given); err != nil {
 			challenge := `Bearer realm="aeon"`
 			if _, has := gate.Bearer(given); has {
 				challenge += `, error="invalid_token"`
 			}
 			w.Header().Set("WWW-Authenticate", challenge)
-			s.fail(w, err)
+			g.Counts.HTTP(Fail(w, err))
 			return
 		}
 		next(w, r, q.By)

@@ -10,14 +10,20 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/access"
 )
 
+// The patterns of paths.
+const (
+	callPath   = "/v1/{class}/{key}/{method}"
+	eventsPath = ClientsPath + "/{id}/events"
+)
+
 // handler returns what takes each request to the method that serves its path, and refuses those of strange pages before.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/{class}/{key}/{method}", s.known(s.call))
-	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.known(s.call))
+	mux.HandleFunc("POST "+callPath, s.known(s.call))
+	mux.HandleFunc("GET "+callPath, s.known(s.call))
 	mux.HandleFunc("POST "+ClientsPath, s.known(s.beginClient))
 	mux.HandleFunc("DELETE "+ClientsPath+"/{id}", s.known(s.endClient))
-	mux.HandleFunc("GET "+ClientsPath+"/{id}/events", s.known(s.events))
+	mux.HandleFunc("GET "+eventsPath, s.known(s.events))
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.known(s.metrics))
