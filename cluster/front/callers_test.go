@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -165,6 +167,99 @@ func TestNodesOfWhichOneAsksForTokens(t *testing.T) {
 		w = httptest.NewRecorder()
 		if f.ServeHTTP(w, r); calls.Load() != 1 || w.Body.String() != "0" {
 			t.Errorf("%d calls: %s", calls.Load(), w.Body)
+		}
+	}
+}
+
+// stalled is a body that lacks its end. It arrives when the test is over.
+type stalled struct {
+	left    int
+	waits   func() // called when nothing more comes
+	over    <-chan struct{}
+	waiting bool
+}
+
+// Read implements io.Reader.
+func (s *stalled) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		if !s.waiting {
+			s.waiting = true
+			s.waits()
+		}
+		<-s.over
+		return 0, io.ErrUnexpectedEOF
+	}
+	n := min(len(p), s.left)
+	s.left -= n
+	return n, nil
+}
+
+// Arguments that do not arrive take no room from others: none if their caller is not known, and a part of it if it is, or if no caller is.
+func TestArgumentsThatDoNotArrive(t *testing.T) {
+	over := make(chan struct{})
+	var group sync.WaitGroup
+	defer func() {
+		close(over)
+		group.Wait()
+	}()
+	send := func(f *Front, path, token, remote string, body io.Reader, length int) *httptest.ResponseRecorder {
+		r := request(t, path, token, 1)
+		if path != "/v1/A/b/c" {
+			r = request(t, path, token, 2)
+		}
+		if body != nil {
+			r.Body, r.ContentLength = io.NopCloser(body), int64(length)
+		}
+		r.RemoteAddr = remote
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w
+	}
+	const requests = 80 // which would take the room of all
+	// stall sends requests whose arguments do not arrive, one by one, and returns how many of them are waited for.
+	stall := func(f *Front, path, token, remote string) (waiting int) {
+		for range requests {
+			waits := make(chan bool, 2)
+			group.Go(func() {
+				send(f, path, token, remote, &stalled{left: resendMax - 1, waits: func() { waits <- true }, over: over}, resendMax)
+				waits <- false
+			})
+			if <-waits {
+				waiting++
+			}
+		}
+		return waiting
+	}
+	var calls atomic.Int32
+	performs := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err == nil {
+			calls.Add(1)
+		}
+		w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+	})
+	g, tokens, _ := callers(t, "ann", "bob")
+	f, open := pair(t, g, g, performs), pair(t, nil, nil, performs)
+	const call, check, each = "/v1/A/b/c", healthService + "Check", keptEach / (resendMax - 1)
+	for _, c := range []struct {
+		what                string
+		front               *Front
+		path, token, remote string
+		want                int // how many are waited for
+		other               string
+		from                string
+	}{
+		{"without a token", f, call, "", "192.0.2.1:1", 0, tokens[0], "192.0.2.1:1"},
+		{"of a caller", f, call, tokens[0], "192.0.2.1:1", each, tokens[1], "192.0.2.1:1"},
+		{"about the health", f, check, "", "192.0.2.1:1", requests, tokens[1], "192.0.2.1:1"},
+		{"of a connection", open, call, "", "192.0.2.1:1", each, "", "192.0.2.1:2"},
+	} {
+		if got := stall(c.front, c.path, c.token, c.remote); got != c.want {
+			t.Errorf("%s: %d requests are waited for, expected %d", c.what, got, c.want)
+		}
+		before := calls.Load()
+		w := send(c.front, call, c.other, c.from, strings.NewReader(strings.Repeat("x", resendMax)), resendMax)
+		if w.Code != http.StatusOK || calls.Load() != before+1 {
+			t.Errorf("%s: beside them a request is answered %d %s", c.what, w.Code, w.Body)
 		}
 	}
 }

@@ -29,6 +29,8 @@ const (
 	ownServices = "/grpc."
 	// healthService is how those begin that ask for the health of the program, which is told without a token.
 	healthService = ownServices + "health.v1.Health/"
+	// ownMax is how many bytes of a message to one of these are kept. It names a service; and one about the health needs no token.
+	ownMax = 1 << 10
 	// frameHead is what a message of gRPC has in front.
 	frameHead = 5
 )
@@ -64,11 +66,14 @@ func messageIn(body []byte) []byte {
 
 // grpc is http of a request by gRPC.
 func (k *keeping) grpc(r *http.Request) (body []byte, again bool, err error) {
-	reads := k.of.cfg.GRPC.Reads(r.URL.Path)
-	if IsOwn(r.URL.Path) && !reads {
+	reads, most := k.of.cfg.GRPC.Reads(r.URL.Path), int64(resendMax+frameHead)
+	switch {
+	case IsOwn(r.URL.Path) && !reads:
 		return nil, false, nil
+	case IsOwn(r.URL.Path):
+		most = ownMax
 	}
-	body, whole, err := k.read(r, resendMax+frameHead)
+	body, whole, err := k.read(r, most)
 	return body, whole && (reads || r.Header.Get(keyHeader) != ""), err
 }
 
