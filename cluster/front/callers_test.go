@@ -263,3 +263,19 @@ func TestArgumentsThatDoNotArrive(t *testing.T) {
 		}
 	}
 }
+
+// What performs a request that was forwarded, and so the audit, has the address of the client, and not that of the node between, whatever the client says.
+func TestForwardedRequestsComeFromTheirClients(t *testing.T) {
+	for _, major := range []int{1, 2} {
+		f := pair(t, nil, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+			_, _ = fmt.Fprint(w, r.RemoteAddr, r.Header[remoteHeader])
+		}))
+		r := request(t, "/v1/A/b/c", "", major)
+		r.Header.Set(remoteHeader, "198.51.100.7:443")
+		w := httptest.NewRecorder()
+		if f.ServeHTTP(w, r); w.Body.String() != "192.0.2.1:1234[]" {
+			t.Errorf("a request by HTTP/%d comes from %s", major, w.Body)
+		}
+	}
+}

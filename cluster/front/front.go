@@ -82,6 +82,8 @@ const (
 	storeHeader = "Aeon-Store"
 	// timeHeader has the time of the node that forwards a request, in nanoseconds since 1970.
 	timeHeader = "Aeon-Time"
+	// remoteHeader has the address that a request has come from to the node that forwards it.
+	remoteHeader = "Aeon-Remote"
 	// asksHeader has the node that forwards a request if it asks clients for tokens. In an answer it has the one that has refused this, as it asks for none.
 	asksHeader = "Aeon-Asks"
 )
@@ -111,6 +113,7 @@ func New(cfg Config) *Front {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(to.node)
 			r.Out.Host = r.In.Host
 			r.Out.Header.Set(storeHeader, strconv.FormatUint(uint64(to.store), 10))
+			r.Out.Header.Set(remoteHeader, r.In.RemoteAddr)
 			if r.Out.Header.Del(asksHeader); f.asks() {
 				r.Out.Header.Set(asksHeader, strconv.FormatUint(uint64(cfg.Node), 10))
 			}
@@ -176,13 +179,18 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // asks reports whether clients are asked for tokens.
 func (f *Front) asks() bool { return f.cfg.Gate.Tokens != nil }
 
-// Forwarded serves requests of the fronts of other nodes: here, or not at all.
+// Forwarded serves requests of the fronts of other nodes: here, or not at all. Only members connect here, so what their fronts say in headers is believed. To what
+// serves a request it comes from the client.
 func (f *Front) Forwarded() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := f.observe(r); err != nil {
 			f.fail(w, r, nowhere(err.Error())) // the nodes have no session either, and the status of both says why
 			return
 		}
+		if remote := r.Header.Get(remoteHeader); remote != "" { // a node of an earlier version does not tell it
+			r.RemoteAddr = remote
+		}
+		r.Header.Del(remoteHeader)
 		from := r.Header.Get(asksHeader)
 		r.Header.Del(asksHeader)
 		of, _ := strconv.ParseUint(r.Header.Get(storeHeader), 10, 32) // store 0 if the other node is of a version that knows no others
