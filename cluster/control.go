@@ -24,7 +24,7 @@ const (
 	proposalMax = 5 * time.Second
 )
 
-// public serves clients, and the status to all if no tokens are asked for: then this machine alone reaches it.
+// public serves clients, and the status to all if no tokens are asked for: then this machine alone reaches it, and no page of a strange host does.
 func (n *node) public() http.Handler {
 	asks := n.clients.tokens != nil
 	mux := http.NewServeMux()
@@ -33,7 +33,7 @@ func (n *node) public() http.Handler {
 	}
 	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.anyHere, n.front, asks))
 	mux.Handle("/", n.front)
-	return mux
+	return httpdoor.Guard(mux, asks, func(w http.ResponseWriter, err error) { n.holders.counts.HTTP(httpdoor.Fail(w, err)) })
 }
 
 // control serves the operator, over the socket.

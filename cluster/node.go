@@ -130,7 +130,7 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	}
 	var pages http.Handler
 	if n.clients.pages != nil {
-		pages = httpdoor.Pages(n.clients.pages, &n.holders.counts, n.clients.tokens != nil)
+		pages = httpdoor.Pages(n.clients.pages, &n.holders.counts)
 	}
 	callers := gate.New(gate.Config{Log: n.log, Counts: &n.holders.counts, Fail: n.fail, Tokens: n.clients.tokens, Audit: n.holders.audited})
 	n.front = front.New(front.Config{Node: n.id.Node, Gate: callers, Pages: pages, Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})

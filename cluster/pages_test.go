@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/aeon-lang/aeon/cluster/status"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/settings"
 )
@@ -47,6 +48,11 @@ func TestPagesOfANode(t *testing.T) {
 		{"POST", "/", "", http.StatusMethodNotAllowed, "GET"},
 		{"GET", "/", "evil.example", http.StatusMisdirectedRequest, "evil.example"},
 		{"GET", "/healthz", "", http.StatusOK, "ok"},
+		{"GET", "/healthz", "evil.example", http.StatusMisdirectedRequest, "evil.example"},
+		{"GET", status.Path, "", http.StatusOK, `"by":1`},
+		{"GET", status.Path, "evil.example", http.StatusMisdirectedRequest, "evil.example"},
+		{"GET", metricsPath, "", http.StatusOK, "aeon_node_info"},
+		{"GET", metricsPath, "evil.example", http.StatusMisdirectedRequest, "evil.example"},
 		{"GET", "/openapi.json", "", http.StatusOK, "openapi"},
 		{"GET", "/v1/Nothing/a/b", "", http.StatusNotFound, "Nothing"},
 	} {

@@ -58,11 +58,11 @@ type pages struct {
 	fail    func(http.ResponseWriter, error)
 }
 
-// Pages returns what serves files as a Server does with Config.Pages, beside what serves calls otherwise. counts counts the requests that it refuses; asks says
-// whether calls need tokens.
-func Pages(files fs.FS, counts *gate.Counts, asks bool) http.Handler {
+// Pages returns what serves files as a Server does with Config.Pages, within Guard, beside what serves calls otherwise. counts counts the requests that it
+// refuses.
+func Pages(files fs.FS, counts *gate.Counts) http.Handler {
 	p := &pages{files, make(chan struct{}, pagesMax), func(w http.ResponseWriter, err error) { counts.HTTP(Fail(w, err)) }}
-	return guard(http.HandlerFunc(p.page), asks, p.fail)
+	return http.HandlerFunc(p.page)
 }
 
 // IsPage reports whether a request is for a file if there are any, and else for nothing.

@@ -49,11 +49,11 @@ func (s *Server) handler() http.Handler {
 	if s.peer != nil {
 		served = beside(s.peer, served)
 	}
-	return guard(served, s.Tokens != nil, s.fail)
+	return Guard(served, s.Tokens != nil, s.fail)
 }
 
-// guard refuses requests of strange pages to a server that asks for tokens, or does not.
-func guard(next http.Handler, asks bool, fail func(http.ResponseWriter, error)) http.Handler {
+// Guard refuses requests of strange pages to a server that asks for tokens, or does not.
+func Guard(next http.Handler, asks bool, fail func(http.ResponseWriter, error)) http.Handler {
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, door.Refuse(codeOrigin, "a page of another origin has sent the request"))
