@@ -179,7 +179,7 @@ func (n *node) openPlacement() (err error) {
 	}
 	if n.id.Node == firstNode {
 		cfg.Form = &placement.Form{Program: n.c.Package.Name, Stores: n.c.Stores, Partitions: int(event.Partitions), Replicas: 3,
-			First: placement.Member{Name: cmp.Or(n.id.Name, placement.NameOf(n.id.Node)), Address: n.c.Address()}}
+			First: placement.Member{Name: cmp.Or(n.c.Name, n.id.Name, placement.NameOf(n.id.Node)), Address: n.c.Address()}}
 	}
 	n.placement, err = raftnode.Open(cfg)
 	return err

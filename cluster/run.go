@@ -188,6 +188,11 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	if err == nil && ranAlone(c, dir) {
 		return nil, nil, fmt.Errorf("%s is the directory of a program that ran alone: a node begins in a new directory; name that with --data, and begin the cluster with what is there by --adopt %s", dir, dir)
 	}
+	if c.Name != "" { // a directory with an identity would keep the name
+		if err := placement.CheckName(c.Name); err != nil {
+			return nil, nil, fmt.Errorf("--node-name: %w", err)
+		}
+	}
 	id, err = identity.Form(dir, c.Name)
 	return id, nil, err
 }

@@ -147,6 +147,30 @@ func TestNodesThatCannotStart(t *testing.T) {
 	refuses(t, used, free, free, "has lost what the node kept")
 }
 
+// A node is given a name that it can have before it has an identity, which would keep it. A directory that has one with another name, as an earlier version
+// could make it, begins when the name is right.
+func TestTheNameOfTheFirstNode(t *testing.T) {
+	t.Parallel() // it waits for nodes
+	const free = "127.0.0.1:0"
+	dir := filepath.Join(t.TempDir(), "node")
+	r := tryWith(dir, free, settings.Cluster{Listen: free, Stores: 1, Name: "a.example"}, true)
+	if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), `--node-name: "a.example" is no name of a node: it has 1 to`) {
+		t.Errorf("code %d: %s", code, r.said.String())
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("a node without a name has begun: %v", err)
+	}
+	if _, err := identity.Form(dir, "a.example"); err != nil {
+		t.Fatal(err)
+	}
+	r = tryWith(dir, free, settings.Cluster{Listen: free, Stores: 1, Name: "a"}, true)
+	<-r.started
+	r.signals <- syscall.SIGTERM
+	if code := <-r.ended; code != 0 {
+		t.Errorf("with another name it ends with %d: %s", code, r.said.String())
+	}
+}
+
 // starts returns how often the store of a node was opened, as its state has it.
 func starts(t *testing.T, dir string) (n uint64) {
 	t.Helper()

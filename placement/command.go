@@ -158,7 +158,7 @@ func (s *State) form(f *Form) (event.NodeID, error) {
 	case f.Replicas < 1 || f.Replicas > ReplicasMax || f.Replicas%2 == 0:
 		return 0, refuse("%d replicas: a store has 1, 3, 5 or 7, as an even number survives no more than one less", f.Replicas)
 	}
-	if err := checkName(f.First.Name, f.First.Address); err != nil {
+	if err := checkMember(f.First.Name, f.First.Address); err != nil {
 		return 0, err
 	}
 	*s = State{Cluster: f.Cluster, Program: f.Program, Replicas: f.Replicas, LastNode: 1,
@@ -176,15 +176,23 @@ func (s *State) form(f *Form) (event.NodeID, error) {
 // NameOf returns the name of a node that is given none.
 func NameOf(id event.NodeID) string { return fmt.Sprintf("node%d", id) }
 
-func checkName(name, address string) error {
+// CheckName refuses what is no name of a node.
+func CheckName(name string) error {
 	ok := len(name) > 0 && len(name) <= nameMax
 	for _, r := range name {
 		ok = ok && (r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-')
 	}
-	switch {
-	case !ok:
+	if !ok {
 		return refuse("%q is no name of a node: it has 1 to %d lower-case letters, digits and -", name, nameMax)
-	case address == "":
+	}
+	return nil
+}
+
+func checkMember(name, address string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if address == "" {
 		return refuse("node %s has no address", name)
 	}
 	return nil
@@ -214,7 +222,7 @@ func (s *State) join(j *Join, now time.Time) (event.NodeID, error) {
 	if name == "" {
 		name = NameOf(s.LastNode + 1)
 	}
-	if err := checkName(name, j.Address); err != nil {
+	if err := checkMember(name, j.Address); err != nil {
 		return 0, err
 	}
 	for id, m := range s.Members {
