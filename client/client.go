@@ -230,8 +230,12 @@ func problem(status int, body []byte) *Error {
 		Happened         Happened
 		Path             []string
 	}
-	if err := json.Unmarshal(body, &p); err != nil || p.Code == "" { // what stands between has answered
-		return &Error{Code: NoOutcome, Msg: fmt.Sprintf("the answer has the status %d %s", status, http.StatusText(status)), Happened: Unknown}
+	if err := json.Unmarshal(body, &p); err != nil || p.Code == "" { // what stands between has answered, or a server that expects TLS
+		e := &Error{Code: NoOutcome, Msg: fmt.Sprintf("the answer has the status %d %s", status, http.StatusText(status)), Happened: Unknown}
+		if status >= http.StatusBadRequest && status < http.StatusInternalServerError && status != http.StatusRequestTimeout {
+			e.Code, e.Happened = Unavailable, No // it has refused the request, and handed nothing on
+		}
+		return e
 	}
 	return &Error{Code: p.Code, Msg: p.Detail, Happened: p.Happened, At: p.At, Path: p.Path, outcome: status == http.StatusUnprocessableEntity}
 }

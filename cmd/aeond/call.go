@@ -32,7 +32,8 @@ A call to a cluster goes to one node after the other until one answers, for two 
 happens once. If none does, it says that the call has not happened (unavailable), or that it has
 happened whole or not at all (unknown): then make it again, with the same key. With --data it asks the
 node in DIR first, and then those that this node knows, unless they ask for TLS or tokens; --at
-names addresses, as HOST:PORT or https://HOST:PORT, and --token the file with the token of the caller.
+names addresses, as HOST:PORT, and --token the file with the token of the caller. On other machines
+they are called by https; http://HOST:PORT, without a token, is for what stands before a program there.
 
 	aeond call --data /var/lib/shop Shop/main.total
 	aeond call --data /var/lib/shop Shop/main.put '{"name": "pen", "cents": 120}'
@@ -124,12 +125,12 @@ func (c *calling) places() (client.Config, error) {
 		}
 	}
 	for _, a := range strings.Split(c.at, ",") {
-		switch {
-		case c.at == "":
-		case strings.Contains(a, "://"):
-			cfg.URLs = append(cfg.URLs, a)
-		default:
-			cfg.URLs = append(cfg.URLs, "http://"+a)
+		u, err := c.url(a)
+		if err != nil {
+			return cfg, err
+		}
+		if c.at != "" {
+			cfg.URLs = append(cfg.URLs, u)
 		}
 	}
 	if c.at == "" && isNode(c.dir) {
@@ -145,6 +146,21 @@ func (c *calling) places() (client.Config, error) {
 		cfg.Token = strings.TrimSpace(string(b))
 	}
 	return cfg, nil
+}
+
+// url returns the URL of an address of --at. A program listens without TLS on its own machine alone.
+func (c *calling) url(at string) (string, error) {
+	scheme, host, given := strings.Cut(at, "://")
+	local := httpdoor.IsLocal(host) || httpdoor.IsLocal(at) || strings.HasPrefix(at, ":")
+	switch {
+	case !given && local:
+		return "http://" + at, nil
+	case !given:
+		return "https://" + at, nil
+	case scheme == "http" && !local && c.token != "":
+		return "", cli.Usagef("--at: %s would be sent the token unencrypted; write https://%s", at, host)
+	}
+	return at, nil
 }
 
 // running reports whether a process uses the directory. That none does is an error if there is no other place to call.

@@ -82,7 +82,7 @@ func WholeQuery(next http.Handler, fail func(http.ResponseWriter, error)) http.H
 // asked for, such a page has none.
 func knownHost(next http.Handler, fail func(http.ResponseWriter, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isLocal(r.Host) {
+		if !IsLocal(r.Host) {
 			fail(w, door.Refuse(codeHost, "the host %q is not this machine by a name of its own; say localhost, or 127.0.0.1", r.Host))
 			return
 		}
@@ -90,8 +90,8 @@ func knownHost(next http.Handler, fail func(http.ResponseWriter, error)) http.Ha
 	})
 }
 
-// isLocal reports whether a host, perhaps with a port, is localhost or an address on loopback.
-func isLocal(host string) bool {
+// IsLocal reports whether a host, perhaps with a port, is localhost or an address on loopback.
+func IsLocal(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
