@@ -25,7 +25,7 @@ type thread struct {
 	failure  *Failure
 }
 
-// counters number what a session does, each by itself: the numbers do not depend on the order
+// counters number what a session does, each by itself: those of main do not depend on the order
 // of events.
 type counters struct{ events, draws, objects uint64 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/aeon-lang/aeon/typecheck"
 )
 
 // digest is a fingerprint of 128 bits. Digests of the members of a set are added, so that
@@ -161,8 +163,10 @@ func (a *actor) sum(keys bool) digest {
 	}
 	w := &encoder{}
 	w.id(a.who.id)
+	w.class(a.who.class)
 	w.bool(a.deleted)
 	if keys {
+		w.uint(a.who.birth)
 		w.uint(a.who.serial)
 	}
 	if !a.deleted {
@@ -191,14 +195,13 @@ func (m *Machine) Digest() [2]uint64 {
 	}
 	for key, n := range st.lost {
 		add(1, func(w *encoder) {
-			w.string(key.class.Pkg.Name)
-			w.string(key.class.Name())
+			w.class(key.class)
 			w.string(key.name)
 			w.uint(uint64(n))
 		})
 	}
 	for _, i := range st.issued {
-		add(2, func(w *encoder) { w.id(i.id) }) // its arguments follow from the log of its issuer
+		add(2, func(w *encoder) { w.issue(i) })
 	}
 	for _, l := range st.lanes {
 		add(3, func(w *encoder) {
@@ -226,13 +229,13 @@ func (m *Machine) Digest() [2]uint64 {
 		add(10, func(w *encoder) { w.effect(c) })
 	}
 	for id, r := range st.results {
-		add(4, func(w *encoder) { w.id(id); w.result(r); w.bool(r.awaited) })
+		add(4, func(w *encoder) { w.id(id); w.result(r); w.bool(r.awaited); w.who(r.target); w.method(r.method) })
 	}
 	for id := range st.called {
 		add(9, func(w *encoder) { w.id(id) })
 	}
 	for id, o := range st.objects {
-		add(5, func(w *encoder) { w.id(id); w.values(o.fields) })
+		add(5, func(w *encoder) { w.id(id); w.class(o.class); w.values(o.fields) })
 	}
 	add(6, func(w *encoder) {
 		w.uint(uint64(st.clock))
@@ -266,9 +269,46 @@ func (w *encoder) effect(c *effectCall) {
 	w.values(c.then)
 }
 
+// issue encodes an event of a client. Its id tells what it is only if main has issued it: a callback
+// numbers on from those before, so that in another order another event has the id.
+func (w *encoder) issue(i *issue) {
+	w.id(i.id)
+	w.tag(byte(i.kind))
+	w.who(i.target)
+	w.class(i.class)
+	w.method(i.method)
+	w.values(i.args)
+	w.bool(i.sent)
+}
+
 func (w *encoder) chain(c *chain) {
 	if c != nil {
 		w.id(c.first)
+		if c.issue != nil {
+			w.issue(c.issue)
+		}
+	}
+}
+
+func (w *encoder) who(a *identity) {
+	w.bool(a != nil)
+	if a != nil {
+		w.id(a.id)
+	}
+}
+
+func (w *encoder) class(c *typecheck.Class) {
+	w.bool(c != nil)
+	if c != nil {
+		w.string(c.Pkg.Name)
+		w.string(c.Name())
+	}
+}
+
+func (w *encoder) method(m *typecheck.Func) {
+	w.bool(m != nil)
+	if m != nil {
+		w.string(m.Name())
 	}
 }
 
@@ -295,6 +335,7 @@ func (w *encoder) timers(st *state) {
 	var generations []uint64
 	one := func(t *timer) {
 		w.id(t.id)
+		w.id(t.issuer.id)
 		w.uint(uint64(t.due))
 		w.uint(uint64(t.every))
 		w.uint(uint64(t.tick))

@@ -11,7 +11,8 @@ import (
 // eventID names an event, and what an event has made. It follows from the issuer of
 // the event and the event's place in the issuer's program order, not from time: an
 // event has the same id in every order (decisions.md, Identities and random
-// numbers).
+// numbers), but for what callbacks have led to: all callbacks are one issuer, and their
+// order depends on time.
 type eventID struct{ origin, seq uint64 }
 
 // String is what eventid() returns ([EVENTID]).

@@ -25,7 +25,8 @@ const (
 	TimeStep                     // time passes (main with FreeTime)
 )
 
-// StepKey names a step: the same in all orders in which it occurs.
+// StepKey names a step: the same in all orders in which it occurs, but for what callbacks have led to. The events of callbacks
+// are numbered as they come, and so a key names other steps in other orders; where the Digest is the same it names the same one.
 type StepKey struct {
 	kind StepKind
 	id   eventID
