@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
+	"github.com/aeon-lang/aeon/runtime/inherit"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -74,8 +75,8 @@ func MainTestOf(entries ...any) {
 }
 
 // MainTest is the main function of a test executable: it runs the tests of the
-// packages and writes events as lines of JSON to standard output. `aeonc test`
-// reads them. Of the options, tests use WithNodes.
+// packages and writes events as lines of JSON to standard output, or to the file of -events,
+// between which nothing comes that Go code prints. `aeonc test` reads them. Of the options, tests use WithNodes.
 func MainTest(packages []*Package, opts ...Option) {
 	quit := make(chan os.Signal, 1)
 	signal.Notify(quit, syscall.SIGQUIT)
@@ -108,6 +109,7 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer, o
 	r := &testRun{nodes: linked.simulating}
 	r.out.Writer = stdout
 	filter := fs.String("run", "", "run only tests whose names match `regexp`")
+	events := fs.String("events", "", "write events to the file that was handed over under this `name`")
 	after := fs.String("after", "-1/-1", "start behind this `package/test`")
 	fs.Uint64Var(&r.seed, "seed", 0, "seed of the first schedule; 0 draws one")
 	fs.IntVar(&r.repeat, "repeat", 1, "how many schedules each test is run with")
@@ -118,6 +120,9 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer, o
 		return exitUsage
 	}
 	err := r.nodes.check(nil)
+	if *events != "" && err == nil {
+		r.out.Writer, err = inherit.Open(*events)
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return exitUsage

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/internal/gocall/serve"
 	"github.com/aeon-lang/aeon/internal/load"
+	"github.com/aeon-lang/aeon/runtime/inherit"
 )
 
 //go:embed serve/serve.go
@@ -35,9 +35,9 @@ type Caller struct {
 		replies map[string][]byte // by the request
 		dead    error
 	}
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *json.Decoder
+	cmd      *exec.Cmd
+	in, from *os.File
+	out      *json.Decoder // of from
 }
 
 // Start starts a process with the functions that packages without errors, and what they import, bind. If they bind none it returns
@@ -49,16 +49,17 @@ func Start(ctx context.Context, packages ...*load.Package) (*Caller, error) {
 	}
 	c := &Caller{cmd: exec.Command(made.Path)}
 	c.mu.replies = map[string][]byte{}
-	c.cmd.Stderr = os.Stderr
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := c.cmd.StdoutPipe()
+	c.cmd.Stdout, c.cmd.Stderr = os.Stderr, os.Stderr // what the functions print
+	requests, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	c.out = json.NewDecoder(out)
-	return c, c.cmd.Start()
+	out, replies, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	c.in, c.from, c.out = in, out, json.NewDecoder(out)
+	return c, inherit.Start(c.cmd, requests, replies)
 }
 
 // build returns the executable of the process, whose path is "" if the packages need none.
@@ -124,13 +125,14 @@ func boundBy(p *load.Package) []byte {
 // mainOf returns the main package of the process, of packages the first of which is the server.
 func mainOf(packages []gobuild.Package) []byte {
 	var imports, entries strings.Builder
+	fmt.Fprintf(&imports, "\t%q\n", aeon.ModulePath+"/runtime/inherit")
 	for i, p := range packages {
 		fmt.Fprintf(&imports, "\tp%d %q\n", i, p.ImportPath())
 		if i > 0 {
 			fmt.Fprintf(&entries, ", p%d.Functions", i)
 		}
 	}
-	return fmt.Appendf(nil, "package main\n\nimport (\n%s)\n\nfunc main() { p0.Main(%s) }\n", &imports, strings.TrimPrefix(entries.String(), ", "))
+	return fmt.Appendf(nil, "package main\n\nimport (\n%s)\n\nfunc main() { p0.Main(inherit.Open%s) }\n", &imports, &entries)
 }
 
 // Call makes a call, and returns its serve.Reply as JSON. The error says that the process has ended: the function has ended it.
@@ -162,5 +164,6 @@ func (c *Caller) Close() error {
 		return nil
 	}
 	_ = c.in.Close()
+	defer c.from.Close()
 	return c.cmd.Wait()
 }

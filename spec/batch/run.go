@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"sync"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/inherit"
 	"github.com/aeon-lang/aeon/spec/batch/driver"
 )
 
@@ -94,9 +94,10 @@ func (x *Executable) Run(ctx context.Context, jobs []Job) ([]Outcome, error) {
 type worker struct {
 	path string
 	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *gob.Decoder
-	err  *words
+	in   *os.File
+	from *os.File
+	out  *gob.Decoder // of from
+	err  *words       // what the process has printed
 }
 
 // run sends a job to the process, which is started if there is none, and waits for the outcome.
@@ -149,17 +150,17 @@ func (w *worker) start() error {
 	w.cmd = exec.Command(w.path)
 	w.cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", max(2, runtime.GOMAXPROCS(0))), "GOTRACEBACK=all")
 	w.err = &words{}
-	w.cmd.Stderr = w.err
-	in, err := w.cmd.StdinPipe()
+	w.cmd.Stdout, w.cmd.Stderr = w.err, w.err
+	jobs, in, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	out, err := w.cmd.StdoutPipe()
+	out, outcomes, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	w.in, w.out = in, gob.NewDecoder(out)
-	return w.cmd.Start()
+	w.in, w.from, w.out = in, out, gob.NewDecoder(out)
+	return inherit.Start(w.cmd, jobs, outcomes)
 }
 
 // stop ends the process and returns its last words.
@@ -169,6 +170,7 @@ func (w *worker) stop() string {
 	}
 	_ = w.in.Close() // an idle process ends by itself then
 	err := w.cmd.Wait()
+	_ = w.from.Close()
 	w.cmd = nil
 	status := "exit status 0"
 	var exit *exec.ExitError

@@ -8,11 +8,11 @@
 package serve
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -85,12 +85,16 @@ func NewServer(packages ...map[string]any) *Server {
 	return s
 }
 
-// Main serves requests for functions until standard input ends. What the functions print goes to standard error.
-func Main(packages ...map[string]any) {
+// Main serves requests for functions until there are no more. It reads them from a file and writes the replies to another, which the arguments
+// of the process name, and open opens: the functions may read standard input, and print.
+func Main(open func(name string) (*os.File, error), packages ...map[string]any) {
 	s := NewServer(packages...)
-	out := json.NewEncoder(os.Stdout)
-	os.Stdout = os.Stderr
-	in := json.NewDecoder(bufio.NewReader(os.Stdin))
+	requests, err := open(os.Args[1])
+	replies, also := open(os.Args[2])
+	if err := errors.Join(err, also); err != nil {
+		panic(err)
+	}
+	in, out := json.NewDecoder(requests), json.NewEncoder(replies)
 	for {
 		var req Request
 		if in.Decode(&req) != nil {

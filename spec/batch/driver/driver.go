@@ -24,6 +24,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/inherit"
 	"github.com/aeon-lang/aeon/runtime/nodes"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -94,10 +95,15 @@ const exitHung = 3
 // epoch is where the simulated clock stands at first, as under `aeonc test`.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Main reads jobs from standard input, runs them one after the other, and writes their outcomes to standard output.
+// Main reads jobs from a file, runs them one after the other, and writes their outcomes to another. The arguments of the process name
+// the two: Go code that programs bind may print.
 func Main(programs ...any) {
-	in := bufio.NewScanner(os.Stdin)
-	out := gob.NewEncoder(os.Stdout)
+	jobs, err := inherit.Open(os.Args[1])
+	outcomes, also := inherit.Open(os.Args[2])
+	if err := errors.Join(err, also); err != nil {
+		panic(err)
+	}
+	in, out := bufio.NewScanner(jobs), gob.NewEncoder(outcomes)
 	for in.Scan() {
 		var job Job
 		if err := json.Unmarshal(in.Bytes(), &job); err != nil {

@@ -3,14 +3,13 @@
 package testrun
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 )
 
-// event is a line of JSON that a test executable writes to standard output, and
+// event is a line of JSON that a test executable writes, and
 // that Run passes on with --json. It is an event of `go test -json` with the
 // place of the test added.
 type event struct {
@@ -54,11 +53,3 @@ type testID struct{ unit, index int }
 
 // String is the form that the executable takes with -after.
 func (t testID) String() string { return fmt.Sprintf("%d/%d", t.unit, t.index) }
-
-func decode(line []byte) (e event, ok bool) {
-	if len(line) == 0 || line[0] != '{' {
-		return e, false
-	}
-	err := json.Unmarshal(line, &e)
-	return e, err == nil && e.Action != ""
-}

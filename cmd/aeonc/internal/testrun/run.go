@@ -1,16 +1,18 @@
 package testrun
 
 import (
-	"bufio"
-	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/inherit"
 )
 
 // Run runs all tests of an executable. A test that takes the process with it, or
@@ -29,11 +31,11 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		if interrupted(err) { // Ctrl-C reaches the executable as well, and perhaps first
 			return rep.result, context.Canceled
 		}
-		if r.finished {
+		if r.finished && r.current == nil {
 			break
 		}
 		if r.current == nil {
-			return rep.result, fmt.Errorf("the test executable failed outside all tests: %w\n%s", orExit(err), r.stderr.String())
+			return rep.result, fmt.Errorf("the test executable failed outside all tests: %w\n%s", orExit(err), r.printed.String())
 		}
 		r.current.Seed = r.seed
 		rep.died(*r.current, r.why(err))
@@ -60,7 +62,7 @@ type runner struct {
 	schedule int    // how many have begun
 	finished bool
 	timedOut atomic.Bool
-	stderr   tail
+	printed  tail // by Go code of the program, past the runtime
 }
 
 func (r *runner) run(ctx context.Context, after testID) error {
@@ -76,35 +78,30 @@ func (r *runner) run(ctx context.Context, after testID) error {
 	if r.cfg.Seed != "" {
 		args = append(args, "-seed", r.cfg.Seed)
 	}
-	args = append(args, r.cfg.Further...)
+	args = append(append(args, r.cfg.Further...), "-events") // inherit appends what they are written to
 	cmd := exec.CommandContext(ctx, r.cfg.Executable, args...)
-	cmd.Stderr = &r.stderr
+	cmd.Stdout, cmd.Stderr = &r.printed, &r.printed
 	cmd.WaitDelay = time.Second
-	out, err := cmd.StdoutPipe()
+	events, theirs, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
+	defer events.Close()
+	if err := inherit.Start(cmd, theirs); err != nil {
 		return err
 	}
 	limit := time.AfterFunc(r.cfg.TestMax, func() { r.dump(cmd, kill) })
 	defer limit.Stop()
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if e, ok := decode(bytes.TrimSpace(line)); ok {
-			if e.Action == "run" {
-				limit.Reset(r.cfg.TestMax)
-			}
-			r.event(e)
-		} else if text := strings.TrimSpace(string(line)); text != "" {
-			r.stderr.Write(line) // Go code of the program writes past the runtime
+	for in := json.NewDecoder(events); ; {
+		var e event
+		if in.Decode(&e) != nil { // the end, or a line that the process did not end
+			return cmd.Wait()
 		}
-		if err != nil {
-			break
+		if e.Action == "run" {
+			limit.Reset(r.cfg.TestMax)
 		}
+		r.event(e)
 	}
-	return cmd.Wait()
 }
 
 func (r *runner) event(e event) {
@@ -132,9 +129,9 @@ func (r *runner) event(e event) {
 
 // why says what happened to a process that ended within a test.
 func (r *runner) why(err error) string {
-	why := fmt.Sprintf("the test took the process with it: %v\n%s", orExit(err), r.stderr.String())
+	why := fmt.Sprintf("the test took the process with it: %v\n%s", orExit(err), r.printed.String())
 	if r.timedOut.Load() {
-		why = fmt.Sprintf("the test did not end within %v\n%s", r.cfg.TestMax, programStacks(r.stderr.String(), r.cfg.Place))
+		why = fmt.Sprintf("the test did not end within %v\n%s", r.cfg.TestMax, programStacks(r.printed.String(), r.cfg.Place))
 	}
 	return fmt.Sprintf("%s\nseed %d\n", strings.TrimRight(why, "\n"), r.seed)
 }

@@ -23,7 +23,7 @@ import (
 // test kills the process and its third hangs, so that it takes three processes to
 // get through. Each is told where the one before has stopped.
 const fake = `#!/bin/sh
-say() { printf '%s\n' "$1"; }
+say() { printf '%s\n' "$1" >&3; }
 case "$2" in
 -1/-1)
 	say '{"Action":"start","Unit":0}'
@@ -45,7 +45,7 @@ case "$2" in
 	exec sleep 60;;
 1/0)
 	say '{"Action":"start","Unit":1}'
-	say 'something that Go code prints'
+	echo 'something that Go code prints'
 	say '{"Action":"run","Unit":1,"Index":1,"Test":"four","File":"/src/tree.aeon","Line":8}'
 	say '{"Action":"output","Unit":1,"Index":1,"Test":"four","Output":"tree.aeon:9: 1 is not 2\n"}'
 	say '{"Action":"fail","Unit":1,"Index":1,"Test":"four","File":"/src/tree.aeon","Line":8,"Elapsed":0.5}'
@@ -112,7 +112,7 @@ func TestFailuresSayHowToRunThemAgain(t *testing.T) {
 	several := strings.NewReplacer(
 		`"Elapsed":0.25}`, `"Elapsed":0.25,"Stores":{"Events":1,"Withdrawn":0}}`,
 		`"Elapsed":0.5}`, `"Elapsed":0.5,"Stores":{"Events":4,"Withdrawn":2}}`,
-		`say 'something that`, `say '{"Action":"seed","Unit":1,"Index":1,"Test":"four","Seed":9}'; say 'something that`).Replace(fake)
+		`echo 'something that`, `say '{"Action":"seed","Unit":1,"Index":1,"Test":"four","Seed":9}'; echo 'something that`).Replace(fake)
 	change := func(c *testrun.Config) {
 		if err := os.WriteFile(c.Executable, []byte(several), 0o755); err != nil {
 			t.Fatal(err)
@@ -134,6 +134,35 @@ func TestFailuresSayHowToRunThemAgain(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s is missing in\n%s", want, out)
 		}
+	}
+}
+
+// What Go code of a program prints, with or without the end of a line, takes nothing from what the executable says. A test that has begun and
+// has not ended has failed, though the executable says that all have.
+func TestWhatGoCodePrintsIsNoEvent(t *testing.T) {
+	const noisy = `#!/bin/sh
+say() { printf x; printf '%s\n' "$1" >&3; printf '{'; }
+[ "$2" = 0/2 ] && { say '{"Action":"finished"}'; exit; }
+say '{"Action":"start","Unit":0}'
+say '{"Action":"run","Unit":0,"Index":0,"Test":"one","File":"/src/bank.aeon","Line":3}'
+say '{"Action":"seed","Unit":0,"Index":0,"Test":"one","Seed":6}'
+say '{"Action":"pass","Unit":0,"Index":0,"Test":"one","Elapsed":0}'
+say '{"Action":"run","Unit":0,"Index":1,"Test":"two","File":"/src/bank.aeon","Line":9}'
+say '{"Action":"seed","Unit":0,"Index":1,"Test":"two","Seed":7}'
+say '{"Action":"seed","Unit":0,"Index":1,"Test":"two","Seed":8}'
+say '{"Action":"output","Unit":0,"Index":1,"Test":"two","Output":"bank.aeon:9: 1 is not 2\n"}'
+say '{"Action":"fail","Unit":0,"Index":1,"Test":"two","Elapsed":0}'
+say '{"Action":"run","Unit":0,"Index":2,"Test":"three","File":"/src/bank.aeon","Line":12}'
+say '{"Action":"finished"}'
+`
+	r, out := run(t, func(c *testrun.Config) {
+		if err := os.WriteFile(c.Executable, []byte(noisy), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		c.Again = func(_ int, _ string, seed uint64) string { return fmt.Sprint("again ", seed) }
+	})
+	if r.Passed != 1 || r.Failed != 2 || !strings.Contains(out, "    bank.aeon:9: 1 is not 2\n    to run it again: again 8\n") || !strings.Contains(out, "ended too early\n    x{x{") {
+		t.Errorf("%d passed, %d failed:\n%s", r.Passed, r.Failed, out)
 	}
 }
 
@@ -185,9 +214,9 @@ func TestAnExecutableThatFailsOutsideTestsIsAnError(t *testing.T) {
 func TestAnInterruptIsNoFailure(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "fake")
 	const fake = `#!/bin/sh
-[ "$2" = -1/-1 ] || { echo '{"Action":"finished"}'; exit; }
-echo '{"Action":"start","Unit":0}'
-echo '{"Action":"run","Unit":0,"Index":0,"Test":"one","File":"/src/bank.aeon","Line":3}'
+[ "$2" = -1/-1 ] || { echo '{"Action":"finished"}' >&3; exit; }
+echo '{"Action":"start","Unit":0}' >&3
+echo '{"Action":"run","Unit":0,"Index":0,"Test":"one","File":"/src/bank.aeon","Line":3}' >&3
 kill -INT $$
 `
 	if err := os.WriteFile(name, []byte(fake), 0o755); err != nil {
