@@ -78,7 +78,7 @@ In what --json writes, \udc80 to \udcff stand for bytes that are not UTF-8.`,
 			fs.StringVar(&o.seed, "seed", "", "seed of the first schedule; a `number` (default: random)")
 			fs.IntVar(&o.schedules, "schedules", 1, "run each test with this `number` of seeds, one after the other")
 			fs.BoolVar(&o.parallel, "parallel", false, "run events in parallel; the seed then does not fix the schedule")
-			fs.DurationVar(&o.max, "timeout", testMax, "how long one test may take, a `duration`")
+			fs.DurationVar(&o.max, "timeout", testMax, "how long one schedule of a test may take, a `duration`")
 			fs.BoolVar(&o.verbose, "v", false, "show passed tests and what they print")
 			fs.BoolVar(&o.json, "json", false, "write JSON, in the format of go test -json")
 			o.trace.flags(fs)
@@ -91,7 +91,7 @@ In what --json writes, \udc80 to \udcff stand for bytes that are not UTF-8.`,
 	}
 }
 
-// testMax is how long one test may take if --timeout does not say so.
+// testMax is how long one schedule of a test may take if --timeout does not say so.
 const testMax = time.Minute
 
 // testOptions are the flags of test.

@@ -15,7 +15,7 @@ type Config struct {
 	Repeat   int      // how many schedules each test is run with
 	Parallel bool     // events run in parallel, in an order that the machine decides; seeds do not replay then
 	Further  []string // flags of the executable
-	// TestMax is how long one test may take before it is killed and fails.
+	// TestMax is how long one schedule of a test may take before the test is killed and fails.
 	TestMax time.Duration
 	JSON    bool // write the format of `go test -json`
 	Verbose bool // show passed tests and their output, too

@@ -97,7 +97,7 @@ func (r *runner) run(ctx context.Context, after testID) error {
 		if in.Decode(&e) != nil { // the end, or a line that the process did not end
 			return cmd.Wait()
 		}
-		if e.Action == "run" {
+		if e.Action == "run" || e.Action == "seed" {
 			limit.Reset(r.cfg.TestMax)
 		}
 		r.event(e)

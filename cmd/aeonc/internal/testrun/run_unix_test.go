@@ -166,6 +166,30 @@ say '{"Action":"finished"}'
 	}
 }
 
+// Each schedule has the whole time that a test may take.
+func TestTheTimeIsThatOfOneSchedule(t *testing.T) {
+	const slow = `#!/bin/sh
+say() { printf '%s\n' "$1" >&3; }
+[ "$2" = -1/-1 ] || { say '{"Action":"finished"}'; exit; }
+say '{"Action":"start","Unit":0}'
+say '{"Action":"run","Unit":0,"Index":0,"Test":"one","File":"/src/bank.aeon","Line":3}'
+for seed in 1 2 3 4; do
+	say '{"Action":"seed","Unit":0,"Index":0,"Test":"one","Seed":'$seed'}'
+	sleep 0.1
+done
+say '{"Action":"pass","Unit":0,"Index":0,"Test":"one","Elapsed":0.4}'
+say '{"Action":"finished"}'
+`
+	r, out := run(t, func(c *testrun.Config) {
+		if err := os.WriteFile(c.Executable, []byte(slow), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if r.Passed != 1 || r.Failed != 0 {
+		t.Errorf("%d passed, %d failed:\n%s", r.Passed, r.Failed, out)
+	}
+}
+
 func TestVerboseShowsPassedTests(t *testing.T) {
 	_, out := run(t, func(c *testrun.Config) { c.Verbose = true })
 	for _, want := range []string{"=== RUN   one\n", "--- PASS: one (bank.aeon:3) (0.25s)\n    seen only with -v\n"} {
