@@ -34,7 +34,7 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 	case typecheck.LenFunc:
 		return out(f.size(vals[0]))
 	case typecheck.StrFunc:
-		return out(f.textOf(vals[0]))
+		return inline(c.Result, f.textOf(vals[0]), vals[0])
 	case typecheck.JSONFunc:
 		return out("aeonrt.JSON(" + quote(typeTextOf(vals[0].typ)) + ", " + f.typed(vals[0]) + ", " + f.put(vals[0].typ, false) + ")")
 	case typecheck.ParseJSONFunc:
@@ -100,16 +100,16 @@ func (f *fn) conversion(x *ast.Call, c *typecheck.Call) val {
 	case to == typecheck.Bytes && from == typecheck.String:
 		return fresh(to, "aeonrt.BytesOf([]byte("+v.code+"))")
 	case to == typecheck.String:
-		return fresh(to, f.textOf(v))
+		return inline(to, f.textOf(v), v)
 	case typecheck.IsInteger(to) && from == typecheck.Float:
 		return fresh(to, "aeonrt.Trunc["+g+"]("+v.code+")")
 	case typecheck.IsInteger(to) && typecheck.IsInteger(from):
 		if widens(from, to) {
-			return fresh(to, g+"("+v.code+")")
+			return inline(to, g+"("+v.code+")", v)
 		}
 		return fresh(to, "aeonrt.Convert["+g+"]("+f.typed(v)+")")
 	}
-	return fresh(to, g+"("+v.code+")")
+	return inline(to, g+"("+v.code+")", v)
 }
 
 // widens reports whether every value of integer type from is one of type to.

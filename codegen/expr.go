@@ -36,6 +36,15 @@ const (
 // fresh makes the val of an ordered computation: a call of a runtime function, or of a literal.
 func fresh(t typecheck.Type, code string) val { return val{code: code, typ: t, fresh: true} }
 
+// inline makes the val of what Go computes of others without a call, by a conversion, say: Go may read them after calls to the right of it.
+func inline(t typecheck.Type, code string, of ...val) val {
+	v := fresh(t, code)
+	for _, o := range of {
+		v.loads |= o.loads
+	}
+	return v
+}
+
 // typed returns the text with a type of its own also where Go would have to guess it.
 func (f *fn) typed(v val) string {
 	if !v.konst {

@@ -54,7 +54,7 @@ func (f *fn) interpolated(x *ast.InterpolatedString) val {
 		}
 		list = append(list, f.textOf(part))
 	}
-	return val{code: strings.Join(list, " + "), typ: typecheck.String, fresh: true}
+	return inline(typecheck.String, strings.Join(list, " + "), parts...)
 }
 
 // textOf returns the text of a value as Go: an operand of +.

@@ -45,13 +45,14 @@ func (f *fn) newValue(x *ast.New, c *typecheck.Class, made *typecheck.New) val {
 		}
 	}
 	code := f.names.obj[c] + "{"
-	for i, v := range f.binders(list) {
+	vals := f.binders(list)
+	for i, v := range vals {
 		if i > 0 {
 			code += ", "
 		}
 		code += f.names.obj[set[i]] + ": " + v.code
 	}
-	return fresh(c, code+"}")
+	return inline(c, code+"}", vals...)
 }
 
 // implicitArgs returns the arguments of an implicit constructor, one per field, from those of a call that sets

@@ -20,11 +20,11 @@ func (f *fn) unary(x *ast.Unary) val {
 	case x.Op == ast.OpAdd:
 		return v
 	case x.Op == ast.OpNot:
-		return val{code: "!" + operandText(v.code), typ: t, fresh: true, loads: v.loads}
+		return inline(t, "!"+operandText(v.code), v)
 	case x.Op == ast.OpBitXor:
-		return val{code: "^" + operandText(v.code), typ: t, fresh: true, loads: v.loads}
+		return inline(t, "^"+operandText(v.code), v)
 	case t == typecheck.Float:
-		return val{code: "-" + operandText(v.code), typ: t, fresh: true, loads: v.loads}
+		return inline(t, "-"+operandText(v.code), v)
 	}
 	return fresh(t, "aeonrt.Neg("+f.typed(v)+")")
 }
