@@ -95,10 +95,9 @@ func (v val) within(op ast.Op, right int) string {
 }
 
 func (f *fn) timeOperator(op ast.Op, t typecheck.Type, a, b val) val {
-	if a.typ == typecheck.Duration {
-		a, b = b, a // duration + time: neither operand has effects that are not in temporaries or calls
-	}
 	switch {
+	case a.typ == typecheck.Duration:
+		return fresh(t, f.typed(a)+".After("+b.code+")")
 	case t == typecheck.Duration:
 		return fresh(t, f.typed(a)+".Sub("+b.code+")")
 	case op == ast.OpAdd:

@@ -92,5 +92,8 @@ func isRFC3339(s string) bool {
 // Compare implements Ordered.
 func (d Duration) Compare(other Duration) int { return cmp.Compare(d, other) }
 
+// After returns the time that is d after t, or faults on overflow. It is t.Add(d) for operands in this order.
+func (d Duration) After(t Time) Time { return Add(Time(d), t) }
+
 // Str returns d as Go writes it, such as 1m30s.
 func (d Duration) Str() string { return time.Duration(d).String() }

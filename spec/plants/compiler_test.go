@@ -9,6 +9,10 @@ var ofCompiler = []plant{
 		"\tfor _, o := range of {\n\t\tv.loads |= o.loads\n\t}\n",
 		"\t_ = of\n",
 		"./spec/golden -run TestGoldenPrograms"),
+	bug("a time is added from the right", "codegen/operator.go", // to a duration
+		`f.typed(a)+".After("+b.code+")"`,
+		`b.code+".Add("+f.typed(a)+")"`,
+		"./spec/golden -run TestGoldenPrograms"),
 	bug("ro hole", "typecheck/readonly.go",
 		"if site.from.offence == nil {",
 		"if false {"),
