@@ -74,11 +74,12 @@ type Box[T any] struct{ p *T }
 // BoxOf returns a Box that holds v.
 func BoxOf[T any](v T) Box[T] { return Box[T]{p: &v} }
 
-// BoxIf returns a Box that holds v when ok, else null.
+// BoxIf returns a Box that holds a copy of v when ok, else null.
 func BoxIf[T any](v T, ok bool) Box[T] {
 	if !ok {
 		return Box[T]{}
 	}
+	MarkShared(&v) // where v comes from, it may be written
 	return Box[T]{p: &v}
 }
 
