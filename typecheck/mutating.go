@@ -88,7 +88,12 @@ func (c *checker) inferMutating() {
 
 // rootOf returns the variable that a path starts from. onThis: the path is
 // `this` itself, or there is no receiver. Neither if x is no path.
-func (c *checker) rootOf(x ast.Expr) (root *Var, onThis bool) {
+func (c *checker) rootOf(x ast.Expr) (root *Var, onThis bool) { return c.follow(x, false) }
+
+// holderOf is rootOf, but of what `get` takes out of a container, too: where that is written in place, x may change.
+func (c *checker) holderOf(x ast.Expr) (root *Var, onThis bool) { return c.follow(x, true) }
+
+func (c *checker) follow(x ast.Expr, get bool) (root *Var, onThis bool) {
 	for {
 		switch e := x.(type) {
 		case nil, *ast.This:
@@ -108,6 +113,12 @@ func (c *checker) rootOf(x ast.Expr) (root *Var, onThis bool) {
 				return v, false
 			}
 			x = e.X
+		case *ast.Call:
+			info := c.info.Calls[e]
+			if !get || info == nil || info.Kind != LibraryCall || info.Library != GetMethod {
+				return nil, false
+			}
+			x = info.Recv
 		default:
 			return nil, false
 		}
@@ -144,7 +155,7 @@ func (c *checker) copyLoops(f *Func, bf *bodyFacts) {
 	slices.SortFunc(stores, func(a, b ast.Node) int { return cmp.Compare(a.Span().Start, b.Span().Start) })
 	slices.SortFunc(calls, func(a, b *ast.Call) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
 	for _, loop := range bf.loops {
-		root, onThis := c.rootOf(c.loopedOver(loop.X))
+		root, onThis := c.holderOf(c.loopedOver(loop.X))
 		if root == nil && !onThis {
 			continue
 		}

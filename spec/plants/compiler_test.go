@@ -17,6 +17,10 @@ var ofCompiler = []plant{
 		"\tMarkShared(&v) // where v comes from, it may be written\n",
 		"",
 		"./spec/golden -run TestGoldenPrograms"),
+	bug("a loop goes over what get takes out", "typecheck/mutating.go", // and its body writes
+		"return c.follow(x, true)",
+		"return c.follow(x, false)",
+		"./spec/golden -run TestGoldenPrograms"),
 	bug("ro hole", "typecheck/readonly.go",
 		"if site.from.offence == nil {",
 		"if false {"),
