@@ -13,7 +13,8 @@ type val struct {
 	code string
 	typ  typecheck.Type
 	// loads says which state the text reads directly. Go may execute such a load after calls
-	// that stand to the right of it; loads inside calls are ordered.
+	// that stand to the right of it; loads inside calls are ordered. A container that
+	// a call takes out of the state counts, too: it is written in place.
 	loads state
 	// fresh: nothing else has what the value refers to, so that binding it needs no Share.
 	fresh bool
@@ -43,6 +44,15 @@ func inline(t typecheck.Type, code string, of ...val) val {
 		v.loads |= o.loads
 	}
 	return v
+}
+
+// part makes the val of a part of v, of type t, that a call returns: an ordered computation, but of what v has.
+func (f *fn) part(v val, t typecheck.Type, code string) val {
+	out := val{code: code, typ: t}
+	if f.shares(t) {
+		out.loads = v.loads
+	}
+	return out
 }
 
 // typed returns the text with a type of its own also where Go would have to guess it.

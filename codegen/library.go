@@ -119,17 +119,15 @@ func keyOf(t typecheck.Type) typecheck.Type {
 func (f *fn) get(recv, k val, result typecheck.Type) val {
 	m := recv.typ.(*typecheck.Map)
 	r, key := side(recv.code), f.key(m.Key, k)
-	out := val{typ: result}
+	code := "aeonrt.GetEntry(" + recv.code + ", " + key + ")"
 	_, optional := m.Value.(*typecheck.Optional)
 	switch {
 	case optional || typecheck.IsRef(m.Value): // the zero value is null
-		out.code = r + ".Lookup(" + key + ")"
+		code = r + ".Lookup(" + key + ")"
 	case f.boxed(m.Value):
-		out.code = "aeonrt.BoxIf(" + r + ".Find(" + key + "))"
-	default:
-		out.code = "aeonrt.GetEntry(" + recv.code + ", " + key + ")"
+		code = "aeonrt.BoxIf(" + r + ".Find(" + key + "))"
 	}
-	return out
+	return f.part(recv, result, code)
 }
 
 func (f *fn) keysOrValues(c *typecheck.Call, recv val, result typecheck.Type) val {

@@ -12,15 +12,12 @@ func (f *fn) nonNull(x *ast.NonNull) val {
 	if !ok {
 		return v
 	}
-	out, what := val{typ: opt.Elem, fresh: v.fresh}, quote(ast.NullText(x))
+	what := quote(ast.NullText(x))
 	if typecheck.IsRef(opt.Elem) {
-		out.code = "aeonrt.NonNull(" + v.code + ", " + what + ")"
-	} else {
-		out.code = side(v.code) + ".Must(" + what + ")"
-		if f.boxed(opt.Elem) {
-			out.fresh = false // other values may have the box
-		}
+		return fresh(opt.Elem, "aeonrt.NonNull("+v.code+", "+what+")")
 	}
+	out := f.part(v, opt.Elem, side(v.code)+".Must("+what+")")
+	out.fresh = v.fresh && !f.boxed(opt.Elem) // other values may have the box
 	return out
 }
 

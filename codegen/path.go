@@ -105,22 +105,10 @@ func (f *fn) index(x *ast.Index) val {
 	t := f.info.TypeOf(x.X)
 	vals := f.operands(func(i int, x ast.Expr) val { return f.expr(x) }, x.X, x.I)
 	recv, i := vals[0], vals[1]
-	out := val{typ: f.info.TypeOf(x), fresh: recv.fresh && !f.shares(f.info.TypeOf(x))}
-	switch t := t.(type) {
-	case *typecheck.Map:
-		out.code = side(recv.code) + ".At(" + f.key(t.Key, i) + ")"
-	case *typecheck.Table:
-		out.code = side(recv.code) + ".At(" + f.key(t.Key.Type(), i) + ")"
-	case *typecheck.Vector:
-		out.code = side(recv.code) + ".At(" + f.position(i) + ")"
-	default:
-		if t == typecheck.String {
-			out.code = "aeonrt.StringAt(" + recv.code + ", " + f.position(i) + ")"
-		} else {
-			out.code = side(recv.code) + ".At(" + f.position(i) + ")"
-		}
+	if t == typecheck.String {
+		return fresh(f.info.TypeOf(x), "aeonrt.StringAt("+recv.code+", "+f.position(i)+")")
 	}
-	return out
+	return f.part(recv, f.info.TypeOf(x), side(recv.code)+".At("+f.stepKey(t, i)+")")
 }
 
 // key returns a lowered key in the form that maps and sets store.

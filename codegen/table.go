@@ -107,9 +107,9 @@ func (f *fn) tableMethod(c *typecheck.Call, t *typecheck.Table, recv val, args [
 	case typecheck.GetMethod:
 		key := f.key(t.Key.Type(), args[0])
 		if f.boxed(t.Row) {
-			return val{code: "aeonrt.BoxIf(" + r + ".Find(" + key + "))", typ: result}
+			return f.part(recv, result, "aeonrt.BoxIf("+r+".Find("+key+"))")
 		}
-		return val{code: "aeonrt.GetRow(" + recv.code + ", " + key + ")", typ: result}
+		return f.part(recv, result, "aeonrt.GetRow("+recv.code+", "+key+")")
 	case typecheck.KeysMethod:
 		if t.Key.Type() == typecheck.Bytes {
 			return fresh(result, "aeonrt.BytesVector("+r+".Keys())")
