@@ -232,7 +232,6 @@ func (f *fn) keep(at ast.Node, v val, result string) {
 
 // mutate lowers a call of a method that changes its receiver.
 func (f *fn) mutate(x *ast.Call, st *typecheck.Store, c *typecheck.Call) val {
-	drop := f.dropped == x
 	if st.Root == nil {
 		return f.selfCall(x, c)
 	}
@@ -256,8 +255,13 @@ func (f *fn) mutate(x *ast.Call, st *typecheck.Store, c *typecheck.Call) val {
 			}
 		}
 	}
+	return f.change(x, p, c, args)
+}
+
+// change calls a method that changes what is at p.
+func (f *fn) change(x *ast.Call, p place, c *typecheck.Call, args []val) val {
 	l := f.mutation(c, args)
-	if drop {
+	if f.dropped == x {
 		l.result = typecheck.Void
 	}
 	return f.write(x, p, l)
@@ -284,17 +288,24 @@ func (f *fn) mutation(c *typecheck.Call, args []val) leaf {
 	return l
 }
 
-// mutateUnlessNull lowers x?.m() for a method that changes its receiver.
+// mutateUnlessNull lowers x?.m() for a method that changes its receiver: the place is found once, then read up to its
+// last step, which is the `?`.
 func (f *fn) mutateUnlessNull(x *ast.Call, st *typecheck.Store, c *typecheck.Call) val {
-	recv := f.narrowedAsDeclared(c.Recv)
+	p := f.place(st)
+	last := len(p.steps) - 1
+	recv := f.read(place{root: p.root, steps: p.steps[:last], index: p.index[:last]})
 	result := ""
 	if f.dropped != x && !isVoid(c.Result) {
 		result = f.temp()
 		f.w.add("var %s %s", result, f.goType(c.Result))
 	}
 	f.w.at(x.Span())
-	f.w.add("if !%s.IsNull() {", side(recv.code))
-	v := f.mutate(x, st, c)
+	f.w.add("if !%s.IsNull() {", recv.code)
+	args := f.binders(c.Values(x))
+	for i, a := range args {
+		args[i] = f.settle(a)
+	}
+	v := f.change(x, p, c, args)
 	if opt, ok := c.Result.(*typecheck.Optional); ok && result != "" {
 		v.typ = opt.Elem
 		v = f.wrap(v, opt)

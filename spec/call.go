@@ -56,12 +56,10 @@ func (f *frame) mutatingCall(x *ast.Call, c *typecheck.Call, st *typecheck.Store
 	if st.Root == nil { // another method of the same object of a value class
 		return f.call(c.Func, f.self(), f.evalAll(x.Args), x)
 	}
-	if c.Optional {
-		if f.unlessNull(c.Recv) == nil {
-			return nil
-		}
-	}
 	index := f.indexes(st)
+	if c.Optional && f.load(x, st.Root, st.Steps[:len(st.Steps)-1], index) == nil { // the last step is the `?`
+		return nil
+	}
 	args := f.evalAll(c.Values(x))
 	var result value
 	f.mutate(x, st, index, func(old value) value {
@@ -79,9 +77,6 @@ func (f *frame) mutatingCall(x *ast.Call, c *typecheck.Call, st *typecheck.Store
 	})
 	return result
 }
-
-// unlessNull reads the receiver of x?.m().
-func (f *frame) unlessNull(recv ast.Expr) value { return f.eval(recv) }
 
 // issuedCall is a call of a method of an actor or a client object: sync, async or event.
 // Operands: receiver, arguments, after, every, name.

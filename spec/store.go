@@ -29,7 +29,7 @@ func (f *frame) assign(s *ast.Assign) {
 		f.store(s, st, index, func(value) value { return v })
 		return
 	}
-	old := f.load(s, st, index)
+	old := f.load(s, st.Root, st.Steps, index)
 	v := f.compound(s, s.Op, old, f.eval(s.RHS))
 	f.store(s, st, index, func(value) value { return v })
 }
@@ -41,7 +41,7 @@ func (f *frame) incDec(s *ast.IncDec) {
 	if s.Dec {
 		op = ast.OpSub
 	}
-	old := f.load(s, st, index)
+	old := f.load(s, st.Root, st.Steps, index)
 	v := f.compound(s, op, old, one(old))
 	f.store(s, st, index, func(value) value { return v })
 }
@@ -62,10 +62,10 @@ func (f *frame) compound(s ast.Stmt, op ast.Op, old, right value) value {
 	return f.operate(s, op, old, right)
 }
 
-// load reads the place.
-func (f *frame) load(at ast.Node, st *typecheck.Store, index []value) value {
-	v := f.variable(st.Root)
-	for i, s := range st.Steps {
+// load reads the place that the steps lead to.
+func (f *frame) load(at ast.Node, root *typecheck.Var, steps []typecheck.Step, index []value) value {
+	v := f.variable(root)
+	for i, s := range steps {
 		switch s.Kind {
 		case typecheck.FieldStep:
 			v = v.(*structure).fields[s.Field.Index]

@@ -37,6 +37,10 @@ var ofCompiler = []plant{
 	bug("a limit is read before the table", "codegen/rowquery.go", // and may have written it
 		"if q.limit != nil && f.writes(q.limit)&fields != 0 {",
 		"if false {"),
+	bug("an index is evaluated twice", "codegen/store.go", // of a path before `?.`
+		"recv := f.read(place{root: p.root, steps: p.steps[:last], index: p.index[:last]})",
+		"_ = last\n\trecv := f.expr(c.Recv)",
+		"./codegen -run TestPrograms$"),
 	bug("timer of a helper", "typecheck/effects_call.go",
 		"\tif s.issuer {\n",
 		"\tif false {\n"),
