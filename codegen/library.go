@@ -31,9 +31,13 @@ func (f *fn) library(x *ast.Call, c *typecheck.Call) val {
 	return f.readMethod(c, vals[0], vals[1:], c.Result)
 }
 
-// innerResult returns the type of the call behind `?.` itself. Where that is optional already, both agree.
+// innerResult returns the type of the call itself, which may stand behind `?.`. Where that is optional already, both agree.
 func innerResult(c *typecheck.Call) typecheck.Type {
 	switch c.Library {
+	case typecheck.PopMethod, typecheck.RemoveMethod:
+		if v, ok := nonNull(c.RecvType).(*typecheck.Vector); ok {
+			return v.Elem
+		}
 	case typecheck.GetMethod, typecheck.FindMethod, typecheck.ParseIntMethod, typecheck.ParseFloatMethod, typecheck.ParseTimeMethod:
 		return c.Result
 	}

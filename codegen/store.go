@@ -275,7 +275,7 @@ func (f *fn) mutation(c *typecheck.Call, args []val) leaf {
 	}
 	t := nonNull(c.RecvType)
 	args = f.writeArgs(c, t, args)
-	l := leaf{operation: mutator[c.Library], result: c.Result}
+	l := leaf{operation: mutator[c.Library], result: innerResult(c)}
 	if c.Fields != nil {
 		l.operation, l.more = "SortBy", ", "+f.orderBy(t.(*typecheck.Vector).Elem, c.Fields)
 	}
@@ -306,9 +306,8 @@ func (f *fn) mutateUnlessNull(x *ast.Call, st *typecheck.Store, c *typecheck.Cal
 		args[i] = f.settle(a)
 	}
 	v := f.change(x, p, c, args)
-	if opt, ok := c.Result.(*typecheck.Optional); ok && result != "" {
-		v.typ = opt.Elem
-		v = f.wrap(v, opt)
+	if _, already := v.typ.(*typecheck.Optional); result != "" && !already {
+		v = f.wrap(v, c.Result.(*typecheck.Optional))
 	}
 	f.keep(x, v, result)
 	f.w.add("}")
