@@ -223,20 +223,34 @@ func (p *pkg) equal(t typecheck.Type, a, b string) string {
 	if p.comparable(t) {
 		return a + " == " + b
 	}
+	call := func(name string, of typecheck.Type) string {
+		return "aeonrt." + name + "(" + a + ", " + b + ", " + p.equalFunc(of) + ")"
+	}
 	switch t := t.(type) {
 	case *typecheck.Vector:
-		return "aeonrt.EqualVectors(" + a + ", " + b + ", " + p.equalFunc(t.Elem) + ")"
+		return call(byFloats(t, "EqualElems", "EqualVectors"), t.Elem)
 	case *typecheck.Map:
-		return "aeonrt.EqualMaps(" + a + ", " + b + ", " + p.equalFunc(t.Value) + ")"
+		return call(byFloats(t, "EqualEntries", "EqualMaps"), t.Value)
 	case *typecheck.Optional:
-		name := "aeonrt.EqualOpts("
 		if p.boxed(t.Elem) {
-			name = "aeonrt.EqualBoxes("
+			return call(byFloats(t, "EqualContents", "EqualBoxes"), t.Elem)
 		}
-		return name + a + ", " + b + ", " + p.equalFunc(t.Elem) + ")"
+		return call("EqualOpts", t.Elem)
 	}
 	p.useMethod(t, "Equal")
 	return a + ".Equal(" + b + ")"
+}
+
+// byFloats returns the one function or the other by whether t contains floats. Two values without floats that share
+// memory are equal, and need not be looked at.
+func byFloats(t typecheck.Type, with, without string) string {
+	floats := property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) {
+		return t == typecheck.Float, t == typecheck.Float
+	})
+	if floats {
+		return with
+	}
+	return without
 }
 
 // useMethod notes that a method is used that not every value class needs.

@@ -242,6 +242,9 @@ func EqualVectors[T any](v, w Vector[T], eq func(a, b T) bool) bool {
 	return value.EqualVectors(v, w, eq)
 }
 
+// EqualElems is EqualVectors for elements with floats.
+func EqualElems[T any](v, w Vector[T], eq func(a, b T) bool) bool { return value.EqualElems(v, w, eq) }
+
 // VectorText returns the text of v.
 func VectorText[T any](v Vector[T], str func(T) string) string { return value.VectorText(v, str) }
 
@@ -279,6 +282,11 @@ func EqualMaps[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
 	return value.EqualMaps(m, n, eq)
 }
 
+// EqualEntries is EqualMaps for values with floats.
+func EqualEntries[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
+	return value.EqualEntries(m, n, eq)
+}
+
 // MapText returns the text of m.
 func MapText[K comparable, V any](m Map[K, V], key func(K) string, val func(V) string) string {
 	return value.MapText(m, key, val)
@@ -289,6 +297,11 @@ func EqualOpts[T any](o, p Opt[T], eq func(a, b T) bool) bool { return value.Equ
 
 // EqualBoxes reports whether b and c are null, or hold equal values.
 func EqualBoxes[T any](b, c Box[T], eq func(a, b T) bool) bool { return value.EqualBoxes(b, c, eq) }
+
+// EqualContents is EqualBoxes for values with floats.
+func EqualContents[T any](b, c Box[T], eq func(a, b T) bool) bool {
+	return value.EqualContents(b, c, eq)
+}
 
 // OptText returns the text of the value, or null.
 func OptText[T any](o Opt[T], str func(T) string) string { return value.OptText(o, str) }

@@ -81,15 +81,15 @@ func printed(args []value) string {
 	return b.String()
 }
 
-// extreme is min and max; NaN wins, as in IEEE.
+// extreme is min and max; NaN wins, also over the infinities.
 func extreme(largest bool, args []value) value {
 	best := args[0]
 	for _, v := range args[1:] {
 		if b, ok := best.(float64); ok {
 			if largest {
-				best = math.Max(b, v.(float64))
+				best = max(b, v.(float64))
 			} else {
-				best = math.Min(b, v.(float64))
+				best = min(b, v.(float64))
 			}
 			continue
 		}

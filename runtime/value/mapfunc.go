@@ -109,11 +109,13 @@ func ValuesOf[K comparable, V any](m Map[K, V]) Vector[V] {
 	return VectorOf(list...)
 }
 
-// EqualMaps reports whether m and n have the same keys with equal values.
+// EqualMaps reports whether m and n have the same keys with equal values. Each value equals itself.
 func EqualMaps[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
-	if m.body == n.body {
-		return true
-	}
+	return m.body == n.body || EqualEntries(m, n, eq)
+}
+
+// EqualEntries is EqualMaps for values with floats, of which NaN does not equal itself.
+func EqualEntries[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
 	if size := m.Size(); size != n.Size() || size == 0 {
 		return size == n.Size()
 	}

@@ -157,12 +157,17 @@ func OptText[T any](o Opt[T], str func(T) string) string {
 	return str(o.v)
 }
 
-// EqualBoxes reports whether b and c are null, or hold equal values.
+// EqualBoxes reports whether b and c are null, or hold equal values. Each value equals itself.
 func EqualBoxes[T any](b, c Box[T], eq func(a, b T) bool) bool {
-	if b.p == c.p {
-		return true
+	return b.p == c.p || EqualContents(b, c, eq)
+}
+
+// EqualContents is EqualBoxes for values with floats, of which NaN does not equal itself.
+func EqualContents[T any](b, c Box[T], eq func(a, b T) bool) bool {
+	if b.p == nil || c.p == nil {
+		return b.p == c.p
 	}
-	return b.p != nil && c.p != nil && eq(*b.p, *c.p)
+	return eq(*b.p, *c.p)
 }
 
 // BoxText returns the text of the value, or null.

@@ -210,9 +210,14 @@ func SliceOf[T any](v Vector[T], a, b int64) Vector[T] {
 	return VectorOf(part...)
 }
 
-// EqualVectors reports whether v and w have equal elements in the same order.
+// EqualVectors reports whether v and w have equal elements in the same order. Each element equals itself.
 func EqualVectors[T any](v, w Vector[T], eq func(a, b T) bool) bool {
-	return v.body == w.body || slices.EqualFunc(v.Items(), w.Items(), eq)
+	return v.body == w.body || EqualElems(v, w, eq)
+}
+
+// EqualElems is EqualVectors for elements with floats, of which NaN does not equal itself.
+func EqualElems[T any](v, w Vector[T], eq func(a, b T) bool) bool {
+	return slices.EqualFunc(v.Items(), w.Items(), eq)
 }
 
 // VectorText returns the text of v, such as [1, 2].
