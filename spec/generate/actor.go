@@ -53,8 +53,11 @@ func (g *gen) planActors() {
 		a.fields = append(a.fields, &variable{name: g.name("n"), typ: intType, writable: true, declared: -1})
 		for range g.upto(2) {
 			t := g.value(2)
-			if g.chance(8) {
+			switch {
+			case g.chance(8):
 				t = g.deep(4)
+			case g.chance(4):
+				t = g.holes()
 			}
 			a.fields = append(a.fields, &variable{name: g.name("f"), typ: t, writable: true, declared: -1})
 		}

@@ -65,6 +65,7 @@ var shares = map[string]float64{
 	"pending value awaited in a function":      15,
 	"pending values awaited in a loop":         .5,
 	"pending value that is not awaited":        8,
+	"change of what may be null has a result":  8,
 }
 
 // TestEveryFeatureIsUsed looks for features that fewer programs have than should.
@@ -206,6 +207,7 @@ func (f *features) body(b *ast.Block, where, helper string) {
 	ast.Inspect(b, func(n ast.Node) bool {
 		call, ok := n.(*ast.Call)
 		f.note(ok && strings.HasPrefix(call.Fun.Span().Text(), "narrowed"), "narrowed local is called")
+		f.note(isResultUnlessNull(n), "change of what may be null has a result")
 		return true
 	})
 	f.note(has[*ast.Assert](b) || has[*ast.Require](b), "assertion in a "+where)
@@ -221,6 +223,20 @@ func (f *features) body(b *ast.Block, where, helper string) {
 		}
 		return true
 	})
+}
+
+// isResultUnlessNull reports whether a local gets the result of a call behind `?.`.
+func isResultUnlessNull(n ast.Node) bool {
+	v, ok := n.(*ast.VarDecl)
+	if !ok {
+		return false
+	}
+	call, ok := v.Init.(*ast.Call)
+	if !ok {
+		return false
+	}
+	_, ok = call.Fun.(*ast.OptionalField)
+	return ok
 }
 
 // client looks at main, or a test.

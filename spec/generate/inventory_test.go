@@ -97,7 +97,7 @@ func inventory(t *testing.T) (list []string) {
 		}
 	}
 	list = append(list, "call by an actor, event through client", "call by a client, event through yield", "call by a client, event through client", "call by a client, event through this",
-		"call after", "call every", "call after, every", "call as", "call of what may be null")
+		"call after", "call every", "call after, every", "call as", "call of what may be null", "change of what may be null")
 	for _, kind := range []string{"field", "element", "non-null"} {
 		list = append(list, "write through a "+kind)
 	}
@@ -132,7 +132,7 @@ func inspect(file *ast.File, info *typecheck.Info, note func(format string, args
 				note("type %v", b)
 			}
 		case *ast.Call:
-			call(n, info.Calls[n], client, note)
+			call(n, info, client, note)
 		}
 		if st := info.Stores[n]; st != nil {
 			store(st, note)
@@ -141,7 +141,8 @@ func inspect(file *ast.File, info *typecheck.Info, note func(format string, args
 	})
 }
 
-func call(x *ast.Call, c *typecheck.Call, client bool, note func(format string, args ...any)) {
+func call(x *ast.Call, info *typecheck.Info, client bool, note func(format string, args ...any)) {
+	c := info.Calls[x]
 	switch c.Kind {
 	case typecheck.BuiltinCall:
 		note("function %v", c.Builtin)
@@ -163,6 +164,9 @@ func call(x *ast.Call, c *typecheck.Call, client bool, note func(format string, 
 		if c.Optional {
 			note("call of what may be null")
 		}
+	}
+	if c.Optional && info.Stores[x] != nil {
+		note("change of what may be null")
 	}
 	if x.Name != nil {
 		note("call as")

@@ -48,8 +48,8 @@ func (b *body) rareInt(x, y string) string {
 // rareNumber returns a number of a sized or floating type.
 func (b *body) rareNumber(t *typ, x string) string {
 	if t.kind == floatKind {
-		if p, ok := b.some(false, same(stringType)); ok && b.g.chance(2) {
-			return fmt.Sprintf(pick(b.g, []string{"(parseFloat(%s) ?? 2.5)", "(%s.parseFloat() ?? 0.5)"}), p.text)
+		if p, ok := b.some(false, same(stringType)); ok && !b.g.chance(4) {
+			return fmt.Sprintf("(%s.parseFloat() ?? 0.5)", p.text)
 		}
 		return fmt.Sprintf(pick(b.g, []string{"(%s / 4.0)", "abs(%s)", "(-%s)", "min(%s, 1.5, 2.0)", "(parseFloat(str(%s)) ?? 1.5)"}), x)
 	}

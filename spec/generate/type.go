@@ -196,6 +196,18 @@ func (g *gen) deep(depth int) *typ {
 	return optionalOf(t)
 }
 
+// holes returns a container of values that may be null, and that methods change.
+func (g *gen) holes() *typ {
+	t := pick(g, []*typ{vectorOf(g.scalar()), vectorOf(optionalOf(g.scalar())), setOf(g.keyType()), mapOf(g.keyType(), g.scalar())})
+	if len(g.classes) > 0 && g.chance(2) {
+		t = pick(g, g.classes).typ
+	}
+	if g.chance(2) {
+		return mapOf(g.keyType(), optionalOf(t))
+	}
+	return vectorOf(optionalOf(t))
+}
+
 // hasJSON reports whether values of a type have JSON: those without references.
 func (t *typ) hasJSON() bool {
 	switch t.kind {
