@@ -39,10 +39,7 @@ func (w *effectWalk) receiver(info *Call) origins {
 	if info.Func == nil || info.Func.Class == nil {
 		return nil
 	}
-	if info.Func.Class.Kind == ast.ActorClass {
-		return origins{{kind: atActor}}
-	}
-	return origins{{kind: inValue}}
+	return settle(w.ofThis(ipath{}, info.Func.Class), info.Func.Class)
 }
 
 // library: what the methods of containers return and keep.
@@ -127,7 +124,7 @@ func (w *effectWalk) construct(x *ast.New) origins {
 		w.compose(info.Ctor, origins{{kind: fresh}}, args, x.Args)
 		return origins{{kind: fresh}}
 	case ast.ValueClass:
-		w.compose(info.Ctor, origins{{kind: inValue, path: ipath{elem: ElemDeep}}}, args, x.Args)
+		w.compose(info.Ctor, nil, args, x.Args)
 		if s := info.Ctor.sum; s == nil || s.calls {
 			all = all.union(origins{{kind: anywhere}, {kind: fresh}})
 		}

@@ -26,7 +26,7 @@ func (w *effectWalk) evalKind(x ast.Expr) origins {
 	case *ast.Ident:
 		return w.variable(w.a.info.Uses[x])
 	case *ast.This:
-		return origins{{kind: inValue}}
+		return w.ofThis(ipath{}, w.fn.Class)
 	case *ast.Paren:
 		return w.eval(x.X)
 	case *ast.Field:
@@ -87,11 +87,8 @@ func (w *effectWalk) variable(obj Object) origins {
 	if v.Yield || !w.a.holdsActors(v.typ) {
 		return nil
 	}
-	here := origins{{kind: inValue, path: ipath{field: v}}}
+	here := w.ofThis(ipath{field: v}, v.typ)
 	if v.Class.Kind == ast.ValueClass {
-		if w.fn.Mutating || w.fn.Kind == Constructor {
-			return loosen(here, v.typ).union(w.inThis)
-		}
 		return here
 	}
 	_, table := v.typ.(*Table) // whose rows are not all read for a footprint
@@ -102,6 +99,27 @@ func (w *effectWalk) variable(obj Object) origins {
 		return origins{{kind: below}}
 	}
 	return here
+}
+
+// ofThis is what `this`, or its part at a path, which has type t, may hold. A value holds what it held at the entry, which is
+// nothing for one that is being made, and what has been stored in it since.
+func (w *effectWalk) ofThis(p ipath, t Type) origins {
+	here := origins{{inValue, p}}
+	switch {
+	case w.fn.Mutating:
+		return loosen(here, t).union(w.inThis)
+	case w.fn.Kind == Constructor && w.fn.Class.Kind == ast.ValueClass:
+		return w.inThis
+	}
+	return here
+}
+
+// keep adds origins to `this`, which is a value.
+func (w *effectWalk) keep(from origins) {
+	for _, o := range from {
+		next, grew := w.inThis.add(o)
+		w.inThis, w.grew = next, w.grew || grew
+	}
 }
 
 // part is a field of a value.
@@ -172,10 +190,7 @@ func (w *effectWalk) store(n ast.Node, from origins, by *Func) {
 	}
 	switch {
 	case s.Root == nil || s.Root.Kind == FieldVar && s.Root.Class.Kind == ast.ValueClass:
-		for _, o := range from {
-			next, grew := w.inThis.add(o)
-			w.inThis, w.grew = next, w.grew || grew
-		}
+		w.keep(from)
 	case s.Root.Kind == FieldVar:
 		w.writeIssuer()
 		if !w.a.holdsActors(s.Root.typ) || s.Root.Yield {

@@ -81,13 +81,15 @@ func (w *effectWalk) fieldInits() {
 		if init == nil {
 			continue
 		}
-		from := w.eval(init)
-		if w.fn.Class.Kind == ast.ActorClass {
-			w.writeIssuer()
-			w.wrote(f)
-			if !f.Yield && w.a.holdsActors(f.typ) {
-				w.stored(f, loosen(from, f.typ), f.typ)
-			}
+		from := loosen(w.eval(init), f.typ)
+		if w.fn.Class.Kind == ast.ValueClass {
+			w.keep(from)
+			continue
+		}
+		w.writeIssuer()
+		w.wrote(f)
+		if !f.Yield && w.a.holdsActors(f.typ) {
+			w.stored(f, from, f.typ)
 		}
 	}
 }
