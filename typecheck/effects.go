@@ -99,7 +99,7 @@ type Path struct {
 	Field *Var
 	Elem  Elem
 	// Key is the index or key of ElemAt: a constant, or an unassigned
-	// parameter if KeyParam is set.
+	// parameter, which cannot be null, if KeyParam is set.
 	Key      constant.Value
 	KeyParam *Var
 }

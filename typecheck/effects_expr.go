@@ -145,7 +145,8 @@ func (w *effectWalk) element(from origins, index ast.Expr) origins {
 	return out
 }
 
-// keyOf describes an index: a constant, an unassigned parameter, or anything.
+// keyOf describes an index: a constant, an unassigned parameter, or anything. A parameter that may be null is anything: it
+// is an index only where it has been compared with null, and a footprint is evaluated before.
 func (w *effectWalk) keyOf(x ast.Expr) (elem Elem, key string, param *Var) {
 	if val := w.a.info.ConstOf(x); val != nil {
 		text := keyText(val)
@@ -154,7 +155,9 @@ func (w *effectWalk) keyOf(x ast.Expr) (elem Elem, key string, param *Var) {
 	}
 	if id, ok := ast.Unparen(x).(*ast.Ident); ok {
 		if v, ok := w.a.info.Uses[id].(*Var); ok && v.Kind == ParamVar && !v.Assigned && !v.Mutated {
-			return ElemAt, "", v
+			if _, null := v.typ.(*Optional); !null {
+				return ElemAt, "", v
+			}
 		}
 	}
 	return ElemAll, "", nil
