@@ -82,6 +82,9 @@ func (w *effectWalk) variable(obj Object) origins {
 		return nil
 	}
 	if v.Kind != FieldVar {
+		if w.anything {
+			return origins{{kind: anywhere}, {kind: fresh}}
+		}
 		return w.locals[v]
 	}
 	if v.Yield || !w.a.holdsActors(v.typ) {

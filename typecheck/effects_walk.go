@@ -21,6 +21,7 @@ type effectWalk struct {
 	inThis   origins          // what a value-class method or constructor has stored in `this`
 	guarding bool             // what is touched belongs to summary.guards
 	grew     bool             // a local has got an origin in this round
+	anything bool             // locals hold anything: the rounds before did not suffice
 
 	stores []ast.Node  // of the body, by position; made when a loop needs them
 	calls  []*ast.Call // likewise
@@ -48,7 +49,8 @@ func newEffectWalk(a *effectAnalysis, f *Func) *effectWalk {
 	return w
 }
 
-// roundsMax bounds the rounds; sets of origins are small, so it is not reached.
+// roundsMax bounds the rounds. A loop that hands references on from local to local, against the order of its body, needs a
+// round for each local. If that is not enough, one more takes every local to hold anything.
 const roundsMax = 64
 
 // run walks the body until the origins of the locals are stable.
@@ -56,8 +58,11 @@ func (w *effectWalk) run() {
 	if w.fn.IsMethodOf(ast.ActorClass) {
 		w.access(ipath{}, w.fn.Class, Read, false)
 	}
-	for round := 0; round < roundsMax; round++ {
+	for round := 0; ; round++ {
 		w.grew = false
+		if w.anything = round == roundsMax; w.anything {
+			w.inThis = origins{{kind: anywhere}, {kind: fresh}}
+		}
 		w.written = make(map[*Var]bool)
 		if w.fn.Kind == Constructor {
 			w.fieldInits()
@@ -65,7 +70,7 @@ func (w *effectWalk) run() {
 		if w.fn.Body != nil {
 			w.stmts(w.fn.Body.Stmts)
 		}
-		if !w.grew {
+		if !w.grew || w.anything {
 			break
 		}
 	}
