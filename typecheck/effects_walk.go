@@ -18,6 +18,7 @@ type effectWalk struct {
 	locals   map[*Var]origins // of the references that a variable may hold
 	loose    map[*Var]bool    // variables that are written through paths: places in them mean nothing
 	written  map[*Var]bool    // fields of actors that may have been written so far, on any object
+	looped   int32            // the end of the last loop whose writes are in written
 	inThis   origins          // what a value-class method or constructor has stored in `this`
 	guarding bool             // what is touched belongs to summary.guards
 	grew     bool             // a local has got an origin in this round
@@ -63,7 +64,7 @@ func (w *effectWalk) run() {
 		if w.anything = round == roundsMax; w.anything {
 			w.inThis = origins{{kind: anywhere}, {kind: fresh}}
 		}
-		w.written = make(map[*Var]bool)
+		w.written, w.looped = make(map[*Var]bool), 0
 		if w.fn.Kind == Constructor {
 			w.fieldInits()
 		}
@@ -266,8 +267,12 @@ func stepAll(from origins, elem Elem) origins {
 	return out
 }
 
-// enterLoop adds the fields that are written within a span.
+// enterLoop adds the fields that are written within a span. An outer loop has added those of its inner ones.
 func (w *effectWalk) enterLoop(span ast.Span) {
+	if span.End <= w.looped {
+		return
+	}
+	w.looped = span.End
 	if w.stores == nil && w.calls == nil && w.news == nil {
 		w.stores, w.calls, w.news = slices.Clone(w.bf.stores), slices.Clone(w.bf.calls), slices.Clone(w.bf.news)
 		slices.SortFunc(w.stores, func(a, b ast.Node) int { return cmp.Compare(a.Span().Start, b.Span().Start) })

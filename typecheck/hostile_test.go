@@ -124,6 +124,18 @@ var hostile = map[string]func() string{
 	"else ifs without end": func() string {
 		return "package p\nint f(int n) {\nif (n == 0) { return 0; }" + strings.Repeat(" else if (n == 1) { n++; }", 900) + "\nreturn n;\n}\n"
 	},
+	"calls that write many fields, in nested loops": func() string {
+		var b strings.Builder
+		b.WriteString("package p\nactorclass Leaf { }\nactorclass A {\n")
+		for i := range 1_000 {
+			fmt.Fprintf(&b, "Leaf? a%d;\n", i)
+		}
+		b.WriteString("void all() {\n")
+		for i := range 1_000 {
+			fmt.Fprintf(&b, "a%d = null;\n", i)
+		}
+		return b.String() + "}\nvoid m(bool c) {\n" + strings.Repeat("while (c) {\n", 400) + strings.Repeat("all();\n", 4_000) + strings.Repeat("}\n", 400) + "} }\n"
+	},
 	"loops over stores": func() string {
 		return "package p\nactorclass A { vector<int> xs; void f() {\n" + strings.Repeat("for (int x : xs) { xs.push(x); }\n", 10_000) + "} }\n"
 	},
