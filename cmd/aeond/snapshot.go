@@ -83,8 +83,8 @@ func restoreCommand() *cli.Command {
 		Short: "bring a snapshot back",
 		Long: `
 Restore makes a data directory of a snapshot: of the newest of everything, or, with --actor, of
-the newest of that actor, or of the one that is named. DIR must be new or empty. PLACE may be that of
-all nodes of a cluster. If it has snapshots of several directories, the one that is meant is to be named.
+the newest of that actor, or of the one that is named. DIR must be new or empty; it may be a mount point,
+or a link. PLACE may be that of all nodes of a cluster. If it has snapshots of several directories, the one that is meant is to be named.
 Of a cluster of several stores DIR gets a directory for each; a new cluster begins with them, by
 "aeond start --adopt DIR".
 
@@ -288,15 +288,12 @@ func rowsOf(env *cli.Env, m *snapshot.Part) archive.RowSource {
 
 // vacate removes what a command that was killed has left of a directory, and reports whether the directory is empty, or not there.
 func vacate(env *cli.Env, dir string) (empty bool, err error) {
-	killed, err := pebbledb.Vacate(dir)
-	for _, path := range killed {
-		env.Say("removed %s, which a restore or an upgrade that was killed has left", path)
+	removed, err := pebbledb.Vacate(dir)
+	if err == nil && !removed {
+		removed, err = archive.VacateStores(dir)
 	}
-	if err == nil {
-		var removed bool
-		if removed, err = archive.VacateStores(dir); removed {
-			env.Say("removed what a restore that was killed has left in %s", dir)
-		}
+	if removed {
+		env.Say("removed what a restore or an upgrade that was killed has left in %s", dir)
 	}
 	if err != nil {
 		return false, err

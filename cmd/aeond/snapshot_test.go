@@ -63,7 +63,7 @@ func TestStoresAreRestored(t *testing.T) {
 	if err := restore(env, place, dir, snapshot.Wanted{}); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "of "+whole+", in 2 stores: a new cluster begins with them by --adopt "+dir) || !strings.Contains(text, "removed what a restore that was killed has left") {
+	if text := out.String(); !strings.Contains(text, "of "+whole+", in 2 stores: a new cluster begins with them by --adopt "+dir) || !strings.Contains(text, "removed what a restore or an upgrade that was killed has left") {
 		t.Errorf("it says\n%s", text)
 	}
 	if n, err := archive.Stores(dir); n != 2 || err != nil {

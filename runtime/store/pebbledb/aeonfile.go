@@ -40,7 +40,7 @@ type aeonFile struct {
 	program string
 	store   string
 	owned   uint64 // the files from this number on name their store
-	ready   bool   // the engine was created; before, it may be created again
+	ready   bool   // all that the store begins with is in it; before, it may be created again
 }
 
 var errAeonFile = errors.New("it is no file that aeon has written")

@@ -24,7 +24,7 @@ func lockFile(dir, path string) (io.Closer, error) {
 		return nil, refused(dir, f, err)
 	}
 	there, err := isAt(f, path)
-	if err == nil && !there { // the holder has removed it, to put another directory there
+	if err == nil && !there { // the holder has removed it, with what it could not make
 		err = &InUseError{Dir: dir}
 	}
 	if err == nil {

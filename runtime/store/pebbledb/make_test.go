@@ -2,11 +2,14 @@ package pebbledb_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -41,11 +44,10 @@ func makeOn(fs vfs.FS) error {
 // made reports whether there is a store in the directory, which then has everything.
 func made(t *testing.T, fs vfs.FS) bool {
 	t.Helper()
-	names, err := fs.List(madeDir)
-	if errors.Is(err, os.ErrNotExist) || err == nil && len(names) == 0 {
+	e, err := pebbledb.OpenFS(fs, madeDir, store.EngineOptions{Program: "bank", Log: silent, MustExist: true})
+	if errors.Is(err, store.ErrMissing) {
 		return false
 	}
-	e, err := pebbledb.OpenFS(fs, madeDir, store.EngineOptions{Program: "bank", Log: silent, MustExist: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func made(t *testing.T, fs vfs.FS) bool {
 }
 
 // A crash at any step leaves no store or a whole one, and a whole one once Make has returned, though nothing
-// above it was there before.
+// above it was there before. Where there is none, a second Make makes it.
 func TestMadeStoreOutlastsACrash(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		fs, rng := vfs.NewCrashableMem(), rand.New(rand.NewPCG(5, 6))
@@ -79,6 +81,8 @@ func TestMadeStoreOutlastsACrash(t *testing.T) {
 		for _, image := range images {
 			if made(t, image) {
 				whole++
+			} else if err := makeOn(image); err != nil || !made(t, image) {
+				t.Errorf("again, after a crash: %v", err)
 			}
 		}
 		if len(images) < 60 || whole == 0 || whole == len(images) {
@@ -99,13 +103,72 @@ func TestMakeFailsWhole(t *testing.T) {
 		t.Errorf("%v is left, %v", names, err)
 	}
 	noSync := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if _, err := fs.Stat(madeDir + "/AEON"); err == nil && slices.Contains([]errorfs.OpKind{errorfs.OpOpenDir, errorfs.OpFileSync}, op.Kind) {
+		if isReady(fs) && slices.Contains([]errorfs.OpKind{errorfs.OpOpenDir, errorfs.OpFileSync}, op.Kind) {
 			return broken
 		}
 		return nil
 	})
 	if err := makeOn(errorfs.Wrap(fs, noSync)); !errors.Is(err, broken) || !strings.Contains(err.Error(), madeDir+" is there, and a crash") {
 		t.Errorf("without the last sync: %v", err)
+	}
+}
+
+// isReady reports whether the directory says that there is a store.
+func isReady(fs vfs.FS) bool {
+	f, err := fs.Open(madeDir + "/AEON")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	return err == nil && strings.Contains(string(text), "state ready")
+}
+
+// A mount point can be neither removed nor replaced: Make fills it.
+func TestMakeFillsAMountPoint(t *testing.T) {
+	fs := vfs.NewCrashableMem()
+	if err := pebbledb.MakeDir(fs, madeDir); err != nil {
+		t.Fatal(err)
+	}
+	busy := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if (op.Kind == errorfs.OpRemove || op.Kind == errorfs.OpRename) && op.Path == madeDir {
+			return syscall.EBUSY
+		}
+		if !strings.HasPrefix(op.Path, madeDir) && op.Kind.ReadOrWrite() == errorfs.OpIsWrite && op.Kind != errorfs.OpFileSync {
+			return fmt.Errorf("it writes %s, on another file system", op.Path)
+		}
+		return nil
+	})
+	if err := makeOn(errorfs.Wrap(fs, busy)); err != nil || !made(t, fs.CrashClone(vfs.CrashCloneCfg{})) {
+		t.Errorf("Make: %v", err)
+	}
+}
+
+// A link to an empty directory stays, and that directory gets the store, unless fill fails.
+func TestMakeFollowsALink(t *testing.T) {
+	root := t.TempDir()
+	link, target := filepath.Join(root, "link"), filepath.Join(root, "disk")
+	if err := errors.Join(os.Mkdir(target, 0o777), os.Symlink(target, link)); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("the snapshot is damaged")
+	for _, want := range []error{broken, nil} {
+		err := pebbledb.Make(link, store.EngineOptions{Program: "bank", Log: silent}, func(e *pebbledb.DB) error { return errors.Join(want, fillGroups(e)) })
+		if !errors.Is(err, want) {
+			t.Errorf("Make: %v, want %v", err, want)
+		}
+		if to, err := os.Readlink(link); to != target || err != nil {
+			t.Errorf("it is no link to the directory any more: %q, %v", to, err)
+		}
+		if left, err := os.ReadDir(target); err != nil || want != nil && len(left) > 0 {
+			t.Errorf("%v is left, %v", left, err)
+		}
+	}
+	if id, err := pebbledb.Identify(target); err != nil || id.Program != "bank" {
+		t.Errorf("the directory holds %v, %v", id, err)
+	}
+	if list, err := os.ReadDir(root); len(list) != 2 || err != nil {
+		t.Errorf("%v are there, %v", list, err)
 	}
 }
 

@@ -54,34 +54,48 @@ func newDB(fs vfs.FS, dir string, o store.EngineOptions) *DB {
 	return d
 }
 
-// open does what Open promises, in this order: look, lock, look again, create what is missing.
+// open does what Open promises.
 func (d *DB) open(o store.EngineOptions) error {
-	if o.MustExist {
-		if _, err := d.present(o.Program); err != nil {
-			return err
-		}
-	} else if _, err := d.inspect(o.Program); err != nil {
-		return err
-	}
-	if err := makeDir(d.fs, d.dir); err != nil {
-		return err
-	}
-	var err error
-	if d.lock, err = lockDir(d.fs, d.dir, false); err != nil {
-		return err
-	}
-	f, err := d.inspect(o.Program)
+	f, err := d.prepare(o)
 	if err != nil {
 		return err
 	}
 	if !f.ready {
-		if err := syncAbove(d.fs, d.dir); err != nil {
-			return err
-		}
-		if f, err = d.create(f, o); err != nil {
+		f.ready = true
+		if err := f.write(d.fs, d.dir); err != nil {
 			return err
 		}
 	}
+	return d.use(f, o)
+}
+
+// prepare takes the directory for this process, in this order: look, lock, look again, create what is missing. What it creates is not ready.
+func (d *DB) prepare(o store.EngineOptions) (f aeonFile, err error) {
+	if o.MustExist {
+		_, err = d.present(o.Program)
+	} else {
+		_, err = d.inspect(o.Program)
+	}
+	if err != nil {
+		return f, err
+	}
+	if err := makeDir(d.fs, d.dir); err != nil {
+		return f, err
+	}
+	if d.lock, err = lockDir(d.fs, d.dir, false); err != nil {
+		return f, err
+	}
+	if f, err = d.inspect(o.Program); err != nil || f.ready {
+		return f, err
+	}
+	if err := syncAbove(d.fs, d.dir); err != nil {
+		return f, err
+	}
+	return d.create(f, o)
+}
+
+// use opens what is in the directory that the process has taken.
+func (d *DB) use(f aeonFile, o store.EngineOptions) error {
 	d.identity = store.Identity{Store: f.store, Program: f.program, Place: d.dir}
 	found, err := d.openPebble(f, o)
 	if err == nil && f.format == aeonFormatUnowned {
@@ -195,7 +209,7 @@ func fileAbove(fs vfs.FS, path string) string {
 	}
 }
 
-// create makes the store. A crash leaves a directory that says that it is being created, and
+// create makes the store, and leaves a directory that says that it is being created. While it does
 // the next open begins again: nothing of value is in it yet.
 func (d *DB) create(f aeonFile, o store.EngineOptions) (aeonFile, error) {
 	if f.store == "" || f.format < aeonFormat {
@@ -213,11 +227,7 @@ func (d *DB) create(f aeonFile, o store.EngineOptions) (aeonFile, error) {
 	}
 	d.id = idOf(f.store)
 	// Pebble keeps the log format of an older version until it is opened again.
-	if err := d.createPebble(path, o); err != nil {
-		return f, err
-	}
-	f.ready = true
-	return f, f.write(d.fs, d.dir)
+	return f, d.createPebble(path, o)
 }
 
 func (d *DB) createPebble(path string, o store.EngineOptions) error {
