@@ -41,7 +41,8 @@ func openAdopted(c *aeonrt.ClusterConfig) (*adopted, error) {
 	if _, err := identity.Load(c.Adopt); !errors.Is(err, identity.ErrNone) {
 		return nil, fmt.Errorf("--adopt: %s is the directory of a node of a cluster, and not of a program that ran alone", c.Adopt)
 	}
-	dirs := []string{c.Adopt}
+	dirs, o := []string{c.Adopt}, c.StateOptions()
+	o.MustExist = true
 	switch stores, err := archive.Stores(c.Adopt); {
 	case err != nil:
 		return nil, fmt.Errorf("--adopt: %w", err)
@@ -50,14 +51,12 @@ func openAdopted(c *aeonrt.ClusterConfig) (*adopted, error) {
 	case c.Stores != 0 && c.Stores != stores:
 		return nil, fmt.Errorf("--adopt: %s has %d stores, and a cluster keeps the number that it began with: leave --stores out", c.Adopt, stores)
 	default:
-		c.Stores, dirs = stores, nil
+		c.Stores, dirs, o.Part = stores, nil, true
 		for i := range stores {
 			dirs = append(dirs, archive.StoreDir(c.Adopt, i))
 		}
 	}
 	a := &adopted{}
-	o := c.StateOptions()
-	o.MustExist = true
 	for _, dir := range dirs {
 		e, err := c.OpenEngine(dir, o)
 		if err == nil {

@@ -91,7 +91,7 @@ func check(env *cli.Env, dir string) error {
 		err = s.schema()
 	}
 	if err == nil && len(s.damage) == 0 {
-		err = s.ownership()
+		err = s.ownership(db.Part())
 	}
 	if closed := db.Close(); err == nil {
 		err = closed

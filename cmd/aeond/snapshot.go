@@ -131,6 +131,9 @@ func takeSnapshot(env *cli.Env, dir, to, actor, app string) error {
 	if err != nil {
 		return err
 	}
+	if db.Part() { // nothing could be made of it alone
+		return errors.Join(&pebbledb.PartError{Dir: dir}, db.Close())
+	}
 	if settings.Within(to, dir) {
 		return errors.Join(cli.Usagef("--to: %s is in the data directory %s, and would be lost with it; name another place", to, dir), db.Close())
 	}
@@ -313,12 +316,12 @@ func full(dir string, err error) error {
 	return err
 }
 
-// makeOf makes the directory of a store, which has a number in its cluster, of rows, and returns its path.
-func makeOf(rows archive.RowSource, dir, program string, number event.StoreID) (path string, id store.Identity, err error) {
+// makeOf makes the directory of a store of rows, and returns its path. The store has a number in its cluster if it is part of one.
+func makeOf(rows archive.RowSource, dir, program string, part bool, number event.StoreID) (path string, id store.Identity, err error) {
 	if path, err = filepath.Abs(dir); err != nil {
 		return "", id, err
 	}
-	err = pebbledb.Make(path, store.EngineOptions{Program: program}, func(e *pebbledb.DB) error {
+	err = pebbledb.Make(path, store.EngineOptions{Program: program, Part: part}, func(e *pebbledb.DB) error {
 		id = e.Identity()
 		return archive.Restore(e, id, number, rows)
 	})
@@ -327,7 +330,7 @@ func makeOf(rows archive.RowSource, dir, program string, number event.StoreID) (
 
 // restoreNew makes a directory of a snapshot.
 func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.RowSource) error {
-	dir, id, err := makeOf(rows, dir, m.Program, 0)
+	dir, id, err := makeOf(rows, dir, m.Program, false, 0)
 	if err != nil {
 		return err
 	}
@@ -340,7 +343,7 @@ func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.Row
 func restoreStores(env *cli.Env, f *snapshot.Found, dir string) error {
 	for i := range f.Parts {
 		m := &f.Parts[i]
-		if _, _, err := makeOf(rowsOf(env, m), archive.StoreDir(dir, i), m.Program, event.StoreID(i)); err != nil {
+		if _, _, err := makeOf(rowsOf(env, m), archive.StoreDir(dir, i), m.Program, true, event.StoreID(i)); err != nil {
 			return err
 		}
 	}

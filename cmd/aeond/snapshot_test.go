@@ -13,10 +13,12 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
 // saveStores makes a snapshot of some of several stores, each in the place of a node, and returns its name.
@@ -31,6 +33,19 @@ func saveStores(t *testing.T, place string, second int64, stores int, nodes map[
 		}
 		part := set.At(i)
 		m := snapshot.Manifest{Kind: snapshot.Store, Set: &part, Store: s.Identity().Store, Program: "bank", Number: uint64(second), Taken: time.Unix(second, 0)}
+		owner, child := event.SerialActor(0, 100), event.SerialActor(1, 101) // which are of store 0 and of store 1
+		b, h := e.NewBatch(), row.Header{Layout: 1}
+		if i == 0 {
+			key := row.AppendEdgeKey(nil, owner, child)
+			b.Set(h.Encode(owner))
+			b.Set(key, store.AppendRow(nil, key, row.AppendEdge(nil, 1)))
+		} else {
+			h.Parent.Birth = child.Birth
+			b.Set(h.Encode(child))
+		}
+		if err := e.Apply(b); err != nil {
+			t.Fatal(err)
+		}
 		_, err = snapshot.Save(context.Background(), snapshot.Dir(filepath.Join(place, node)), m, func(emit func(key, row []byte) error) error { return archive.NodeRows(e, nil, emit) })
 		if err := errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)
@@ -39,7 +54,8 @@ func saveStores(t *testing.T, place string, second int64, stores int, nodes map[
 	return set.Name
 }
 
-// A snapshot of several stores is listed as one, and restored to a directory with one for each, which a cluster begins with, and nothing else does.
+// A snapshot of several stores is listed as one, and restored to a directory with one for each, which a cluster begins with, and nothing else does. Each of them is whole, though its actors own some
+// of another one.
 func TestStoresAreRestored(t *testing.T) {
 	root := t.TempDir()
 	place, dir := filepath.Join(root, "place"), filepath.Join(root, "dir")
@@ -74,8 +90,22 @@ func TestStoresAreRestored(t *testing.T) {
 		t.Errorf("as a directory of one store: %v", err)
 	}
 	for i := range 2 {
-		if text, err := checked(t, archive.StoreDir(dir, i)); err != nil {
+		one, part := archive.StoreDir(dir, i), new(pebbledb.PartError)
+		if text, err := checked(t, one); err != nil || !strings.Contains(text, "actors     1 ") {
 			t.Errorf("store %d: %v\n%s", i, err, text)
+		}
+		if _, err := pebbledb.Open(one, store.EngineOptions{Program: "bank"}); !errors.As(err, &part) || !strings.Contains(err.Error(), "aeond start --adopt "+dir) {
+			t.Errorf("store %d, as that of a program: %v", i, err)
+		}
+		if err := takeSnapshot(env, one, filepath.Join(root, "another"), "", ""); !errors.As(err, &part) {
+			t.Errorf("a snapshot of store %d alone: %v", i, err)
+		}
+		e, err := pebbledb.Open(one, store.EngineOptions{Program: "bank", Part: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 	if err := restore(env, place, dir, snapshot.Wanted{Name: whole}); err == nil || !strings.Contains(err.Error(), "is not empty") {

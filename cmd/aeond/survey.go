@@ -114,8 +114,9 @@ func (s *survey) schema() error {
 }
 
 // ownership reads which actor owns which; a program reads that bit by bit while it runs.
-func (s *survey) ownership() error {
-	_, err := archive.ReadOwnership(s.from)
+// part says that there are other stores beside this one.
+func (s *survey) ownership(part bool) error {
+	_, err := archive.ReadOwnership(s.from, part)
 	if bad := new(store.CorruptError); errors.As(err, &bad) {
 		s.damaged(bad)
 		return nil

@@ -70,7 +70,7 @@ func upgrade(env *cli.Env, dir, to string) (err error) {
 			env.Doing("%d rows copied", copied)
 		}
 	})
-	to, id, err := makeOf(rows.Upgraded(), to, old.Identity().Program, 0)
+	to, id, err := makeOf(rows.Upgraded(), to, old.Identity().Program, false, 0)
 	if err != nil {
 		return store.In(dir, err)
 	}

@@ -45,7 +45,7 @@ func attachesAsStored(e replicatest.Engine, seed uint64) error {
 		s.Close()
 		_ = s.durable.Store.Close()
 	}()
-	whole, err := archive.ReadOwnership(s.durable.Store)
+	whole, err := archive.ReadOwnership(s.durable.Store, false)
 	if err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func TestOwnershipThatContradictsItself(t *testing.T) {
 		batch := e.NewBatch()
 		batch.Set(bad())
 		mustNot(t, e.Apply(batch))
-		if _, err := archive.ReadOwnership(e); !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, dominator.ErrRestore) {
+		if _, err := archive.ReadOwnership(e, false); !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, dominator.ErrRestore) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}

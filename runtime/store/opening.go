@@ -20,6 +20,9 @@ type EngineOptions struct {
 	CacheBytes int64
 	// MustExist refuses a place that holds no store, with an error that wraps ErrMissing; without it a store is made.
 	MustExist bool
+	// Part says that the store is one of those of a cluster, as a snapshot was restored: what is made is marked as such. Without it such a store is
+	// refused, as its actors and those of the others need each other.
+	Part bool
 	// ShortLived says that rows are deleted soon after they were written, as those of a log are: the engine keeps more of them in memory before it
 	// writes them a second time, and spends nothing on making them small.
 	ShortLived bool

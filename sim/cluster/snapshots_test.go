@@ -156,7 +156,7 @@ func TestSnapshotsOfSeveralStores(t *testing.T) {
 	dir := filepath.Join(w.dir, "restored")
 	for i := range last.Parts {
 		p := &last.Parts[i]
-		err := pebbledb.Make(archive.StoreDir(dir, i), store.EngineOptions{Program: p.Program}, func(e *pebbledb.DB) error {
+		err := pebbledb.Make(archive.StoreDir(dir, i), store.EngineOptions{Program: p.Program, Part: true}, func(e *pebbledb.DB) error {
 			return archive.Restore(e, e.Identity(), event.StoreID(i), func(f func(key, row []byte) error) error { return snapshot.Read(t.Context(), p.Place, &p.Manifest, f) })
 		})
 		if err != nil {

@@ -15,28 +15,32 @@ type Ownership struct {
 	Graph      *dominator.Graph
 	Partitions []dominator.Node
 	Nodes      map[event.ActorID]*dominator.Node
+
+	elsewhere map[event.PartitionID]bool // partitions that another store may have
 }
 
 // ReadOwnership reads the headers and edges of all actors and checks that they are an ownership
-// graph and a tree. The error is a *store.CorruptError that names the row, or wraps
-// dominator.ErrRestore.
-func ReadOwnership(from store.Reader) (*Ownership, error) {
+// graph and a tree. If part is true the store is one of several: an actor may own one that another store
+// has. The error is a *store.CorruptError that names the row, or wraps dominator.ErrRestore.
+func ReadOwnership(from store.Reader, part bool) (*Ownership, error) {
 	n, err := store.PartitionsOf(from)
 	if err != nil {
 		return nil, err
 	}
-	o := &Ownership{Graph: dominator.New(), Partitions: make([]dominator.Node, n), Nodes: make(map[event.ActorID]*dominator.Node)}
+	o := &Ownership{Graph: dominator.New(), Partitions: make([]dominator.Node, n), Nodes: make(map[event.ActorID]*dominator.Node), elsewhere: make(map[event.PartitionID]bool)}
 	var placed []dominator.Placed
 	var ids []event.ActorID
 	var headers []row.Header
 	for p := range o.Partitions {
 		o.Graph.NewPartition(&o.Partitions[p])
+		o.elsewhere[event.PartitionID(p)] = part
 		err := row.Section(from, event.PartitionID(p), store.Headers, store.ActorSize, func(key, rest, _, payload []byte) error {
 			var h row.Header
 			if err := h.Read(payload); err != nil {
 				return row.Damage(key, err)
 			}
 			id := store.ActorInKey(rest)
+			o.elsewhere[id.Birth] = false
 			node := &dominator.Node{ID: id.Serial}
 			o.Nodes[id] = node
 			placed, ids, headers = append(placed, dominator.Placed{Node: node, Units: h.Units}), append(ids, id), append(headers, h)
@@ -78,7 +82,7 @@ func (o *Ownership) below(p *dominator.Placed, id event.ActorID, h *row.Header) 
 	return nil
 }
 
-// edges reads the edges whose owner is not the T-parent.
+// edges reads the edges whose owner is not the T-parent. Those to actors of other stores are no part of the graph, as in a system.
 func (o *Ownership) edges(from store.Reader) (list []dominator.Edit, err error) {
 	for p := range o.Partitions {
 		err := row.Section(from, event.PartitionID(p), store.Edges, row.EdgeKeyMin, func(key, rest, _, payload []byte) error {
@@ -86,10 +90,12 @@ func (o *Ownership) edges(from store.Reader) (list []dominator.Edit, err error) 
 			edit := dominator.Edit{Owner: o.Nodes[e.Owner], Child: o.Nodes[e.Child], Units: e.Units}
 			switch {
 			case err != nil:
-			case edit.Child == nil:
-				err = fmt.Errorf("the owned actor %v is missing", e.Child)
 			case edit.Owner == nil:
 				err = fmt.Errorf("the owner %v is missing", e.Owner)
+			case o.elsewhere[e.Child.Birth]:
+				return nil
+			case edit.Child == nil:
+				err = fmt.Errorf("the owned actor %v is missing", e.Child)
 			}
 			list = append(list, edit)
 			return row.Damage(key, err)

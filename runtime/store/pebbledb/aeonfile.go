@@ -34,6 +34,7 @@ const (
 //	state ready
 //	sum 89abcdef
 //
+// Its state is one of those below.
 // The files of pebble's from this number on name their store, and so does WITNESS. Format 1 has no such line.
 type aeonFile struct {
 	format  int
@@ -41,14 +42,25 @@ type aeonFile struct {
 	store   string
 	owned   uint64 // the files from this number on name their store
 	ready   bool   // all that the store begins with is in it; before, it may be created again
+	part    bool   // it is one of the stores of a cluster, as they were restored; known when it is ready
 }
+
+// The states of a directory.
+const (
+	stateCreating = "creating"
+	stateReady    = "ready"
+	statePart     = "part" // ready, as one of the stores of a cluster
+)
 
 var errAeonFile = errors.New("it is no file that aeon has written")
 
 func (f aeonFile) String() string {
-	state := "creating"
-	if f.ready {
-		state = "ready"
+	state := stateCreating
+	switch {
+	case f.ready && f.part:
+		state = statePart
+	case f.ready:
+		state = stateReady
 	}
 	files := ""
 	if f.format > aeonFormatUnowned {
@@ -79,7 +91,8 @@ func parseAeonFile(text string) (f aeonFile, err error) {
 	if n, _ := fmt.Sscanf(body, form+"state %s\n", append(into, &state)...); n != len(into)+1 {
 		return f, errAeonFile
 	}
-	f.ready = state == "ready"
+	f.part = state == statePart
+	f.ready = state == stateReady || f.part
 	if text != f.String() {
 		return f, errAeonFile
 	}

@@ -29,6 +29,7 @@ type DB struct {
 	lock      io.Closer
 	group     group
 	readOnly  bool
+	part      bool
 	tune      func(*pebble.Options) // by tests; nil: as options says
 
 	opening atomic.Bool           // pebble is about to open, or to create, the store
@@ -45,6 +46,9 @@ type DB struct {
 
 // Identity implements store.Identified.
 func (d *DB) Identity() store.Identity { return d.identity }
+
+// Part reports whether the store is one of those of a cluster, as EngineOptions.Part says.
+func (d *DB) Part() bool { return d.part }
 
 // OnFailure implements store.Failing.
 func (d *DB) OnFailure(f func(error)) {

@@ -66,7 +66,7 @@ func (d *DB) fill(f aeonFile, o store.EngineOptions, fill func(*DB) error) error
 	if err := errors.Join(fill(d), d.Close()); err != nil {
 		return err
 	}
-	f.ready = true
+	f.ready, f.part = true, o.Part
 	err := f.write(d.fs, d.dir)
 	if err == nil {
 		return nil

@@ -21,7 +21,7 @@ const inMemory = "memory"
 // Open opens the store in a directory of the file system, and creates it if the directory is
 // empty or missing, unless it must exist; without a directory it makes one in memory, which is gone with the process. A directory that it refuses is as it was before; the errors are
 // *MissingError, *ForeignError, *NotDirectoryError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
-// *DiskError, *EngineError, *store.OtherProgramError and *store.NewerFormatError.
+// *DiskError, *EngineError, *PartError, *store.OtherProgramError and *store.NewerFormatError.
 func Open(dir string, o store.EngineOptions) (store.Engine, error) {
 	if dir == "" {
 		return OpenFS(vfs.NewMem(), inMemory, o)
@@ -61,7 +61,7 @@ func (d *DB) open(o store.EngineOptions) error {
 		return err
 	}
 	if !f.ready {
-		f.ready = true
+		f.ready, f.part = true, o.Part
 		if err := f.write(d.fs, d.dir); err != nil {
 			return err
 		}
@@ -71,12 +71,7 @@ func (d *DB) open(o store.EngineOptions) error {
 
 // prepare takes the directory for this process, in this order: look, lock, look again, create what is missing. What it creates is not ready.
 func (d *DB) prepare(o store.EngineOptions) (f aeonFile, err error) {
-	if o.MustExist {
-		_, err = d.present(o.Program)
-	} else {
-		_, err = d.inspect(o.Program)
-	}
-	if err != nil {
+	if f, err = d.look(o); err != nil {
 		return f, err
 	}
 	if err := makeDir(d.fs, d.dir); err != nil {
@@ -85,7 +80,7 @@ func (d *DB) prepare(o store.EngineOptions) (f aeonFile, err error) {
 	if d.lock, err = lockDir(d.fs, d.dir, false); err != nil {
 		return f, err
 	}
-	if f, err = d.inspect(o.Program); err != nil || f.ready {
+	if f, err = d.look(o); err != nil || f.ready {
 		return f, err
 	}
 	if err := syncAbove(d.fs, d.dir); err != nil {
@@ -96,7 +91,7 @@ func (d *DB) prepare(o store.EngineOptions) (f aeonFile, err error) {
 
 // use opens what is in the directory that the process has taken.
 func (d *DB) use(f aeonFile, o store.EngineOptions) error {
-	d.identity = store.Identity{Store: f.store, Program: f.program, Place: d.dir}
+	d.identity, d.part = store.Identity{Store: f.store, Program: f.program, Place: d.dir}, f.part
 	found, err := d.openPebble(f, o)
 	if err == nil && f.format == aeonFormatUnowned {
 		if err = d.adopt(f, found); err != nil {
@@ -104,6 +99,19 @@ func (d *DB) use(f aeonFile, o store.EngineOptions) error {
 		}
 	}
 	return err
+}
+
+// look is inspect, or present, for a process that is to write.
+func (d *DB) look(o store.EngineOptions) (f aeonFile, err error) {
+	if o.MustExist {
+		f, err = d.present(o.Program)
+	} else {
+		f, err = d.inspect(o.Program)
+	}
+	if err == nil && f.part && !o.Part {
+		err = &PartError{d.dir}
+	}
+	return f, err
 }
 
 // adopt puts the mark of the store into what an older version has made; files without it are damage afterwards.

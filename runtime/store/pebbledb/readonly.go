@@ -7,7 +7,7 @@ import (
 )
 
 // OpenReadOnly opens the store in a directory for reading, whatever its program is if o names none. It changes nothing,
-// and needs only the right to read. Readers share its lock, so that no program uses the directory meanwhile. The errors
+// and needs only the right to read. One of the stores of a cluster can be read, too. Readers share its lock, so that no program uses the directory meanwhile. The errors
 // are those of Open for a store that must exist. Nothing may be applied to the result.
 func OpenReadOnly(dir string, o store.EngineOptions) (*DB, error) {
 	return openReadOnlyFS(vfs.Default, dir, o)
@@ -44,7 +44,7 @@ func (d *DB) openReadOnly(o store.EngineOptions) error {
 	if d.lock, err = lockDir(d.fs, d.dir, true); err != nil {
 		return err
 	}
-	d.identity = store.Identity{Store: f.store, Program: f.program, Place: d.dir}
+	d.identity, d.part = store.Identity{Store: f.store, Program: f.program, Place: d.dir}, f.part
 	_, err = d.openPebble(f, o)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -52,6 +53,15 @@ func (e *MissingError) Error() string {
 // Is makes errors.Is(err, store.ErrMissing) true if a store could be made there.
 func (e *MissingError) Is(target error) bool {
 	return target == store.ErrMissing && e.Found == "" && e.File == ""
+}
+
+// PartError refuses to use one of the stores of a cluster, as they were restored, by itself.
+type PartError struct{ Dir string }
+
+// Error implements error.
+func (e *PartError) Error() string {
+	return fmt.Sprintf("%s is one of the stores of a cluster, as a snapshot was restored, and can only be looked into by itself: begin a cluster with all of them, by \"aeond start --adopt %s\" with a new directory",
+		e.Dir, filepath.Dir(e.Dir))
 }
 
 // InUseError refuses a directory that a running process has open.
@@ -197,7 +207,7 @@ func describe(dir string, err error) error {
 	if bad := new(DamagedError); errors.As(err, &bad) {
 		return bad // without what pebble has said around it
 	}
-	for _, known := range []any{new(*AccessError), new(*NoSpaceError), new(*DiskError), new(*LimitError), new(*EngineError), new(*InUseError), new(*ForeignError), new(*MissingError),
+	for _, known := range []any{new(*AccessError), new(*NoSpaceError), new(*DiskError), new(*LimitError), new(*EngineError), new(*InUseError), new(*ForeignError), new(*MissingError), new(*PartError),
 		new(*NotDirectoryError), new(*store.OtherProgramError), new(*store.NewerFormatError)} {
 		if errors.As(err, known) {
 			return err
