@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -162,6 +163,21 @@ func restoredWhole(rows int) func(base string) (bool, error) {
 	}
 }
 
+// storesWhole reports whether there are two stores in base/data, which are whole then.
+func storesWhole(base string) (bool, error) {
+	dir := filepath.Join(base, "data")
+	n, err := archive.Stores(dir)
+	if n == 0 || err != nil {
+		return false, err
+	}
+	for i := range 2 {
+		if code, said := aeond("check", "--data", archive.StoreDir(dir, i)); code != 0 {
+			return true, fmt.Errorf("check of store %d ends with %d:\n%s", i, code, said)
+		}
+	}
+	return true, nil
+}
+
 // takenWhole reports whether there is a snapshot in base/place, which is whole then.
 func takenWhole(base string) (bool, error) {
 	code, said := aeond("snapshots", "--from", filepath.Join(base, "place"), "--verify")
@@ -208,6 +224,8 @@ func faultySource(t *testing.T) (data, place string, rows int) {
 // and succeeds.
 func TestEveryCallOfAProcessFails(t *testing.T) {
 	data, place, rows := faultySource(t)
+	stores := filepath.Join(t.TempDir(), "place")
+	saveStores(t, stores, 1, 2, map[int]string{0: "node1", 1: "node2"})
 	nothing := func(string) error { return nil }
 	restore := func(base string) []string {
 		return []string{"restore", "--from", place, "--data", filepath.Join(base, "data")}
@@ -216,6 +234,9 @@ func TestEveryCallOfAProcessFails(t *testing.T) {
 	for _, a := range []faultyAct{
 		{"restore", nothing, restore, restoredWhole(rows), left},
 		{"restore to an empty directory", func(base string) error { return os.Mkdir(filepath.Join(base, "data"), 0o777) }, restore, restoredWhole(rows), left},
+		{"restore of two stores", nothing, func(base string) []string {
+			return []string{"restore", "--from", stores, "--data", filepath.Join(base, "data")}
+		}, storesWhole, left},
 		{"snapshot", nothing, func(base string) []string {
 			return []string{"snapshot", "--data", data, "--to", filepath.Join(base, "place")}
 		}, takenWhole, regexp.MustCompile(`^place$`)},

@@ -293,7 +293,7 @@ func rowsOf(env *cli.Env, m *snapshot.Part) archive.RowSource {
 func vacate(env *cli.Env, dir string) (empty bool, err error) {
 	removed, err := pebbledb.Vacate(dir)
 	if err == nil && !removed {
-		removed, err = archive.VacateStores(dir)
+		removed, err = pebbledb.VacateParts(dir, archive.IsStoreDir)
 	}
 	if removed {
 		env.Say("removed what a restore or an upgrade that was killed has left in %s", dir)
@@ -339,8 +339,19 @@ func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.Row
 	return nil
 }
 
-// restoreStores makes a directory with one for each store of a cluster.
-func restoreStores(env *cli.Env, f *snapshot.Found, dir string) error {
+// restoreStores makes a directory with one for each store of a cluster. Its lock is held, as one that is restored is in no use yet, and looks as if it
+// was left by a process that was killed.
+func restoreStores(env *cli.Env, f *snapshot.Found, dir string) (err error) {
+	lock, err := pebbledb.Lock(dir)
+	if err != nil {
+		return full(dir, err)
+	}
+	defer func() {
+		err = errors.Join(err, lock.Close())
+		if err != nil {
+			_, _ = pebbledb.VacateParts(dir, archive.IsStoreDir) // the error that counts is the first
+		}
+	}()
 	for i := range f.Parts {
 		m := &f.Parts[i]
 		if _, _, err := makeOf(rowsOf(env, m), archive.StoreDir(dir, i), m.Program, true, event.StoreID(i)); err != nil {

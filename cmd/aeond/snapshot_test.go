@@ -70,10 +70,20 @@ func TestStoresAreRestored(t *testing.T) {
 	if !regexp.MustCompile(want).MatchString(out.String()) {
 		t.Errorf("they are listed as\n%s", out.String())
 	}
-	for _, left := range []string{"store0", "store1.restoring-0123abcd"} { // by one that was killed
-		if err := os.MkdirAll(filepath.Join(dir, left, "db"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+	lock, err := pebbledb.Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = pebbledb.Make(archive.StoreDir(dir, 0), store.EngineOptions{Program: "bank", Part: true}, func(*pebbledb.DB) error { return nil })
+	if err := errors.Join(err, os.Mkdir(archive.StoreDir(dir, 1), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	inUse := new(pebbledb.InUseError)
+	if err := restore(env, place, dir, snapshot.Wanted{}); !errors.As(err, &inUse) {
+		t.Errorf("while another one goes on: %v", err)
+	}
+	if err := lock.Close(); err != nil { // as if it was killed
+		t.Fatal(err)
 	}
 	out.Reset()
 	if err := restore(env, place, dir, snapshot.Wanted{}); err != nil {
@@ -114,4 +124,51 @@ func TestStoresAreRestored(t *testing.T) {
 	if err := restore(env, place, filepath.Join(root, "other"), snapshot.Wanted{Name: part}); err == nil || !strings.Contains(err.Error(), "INCOMPLETE") {
 		t.Errorf("of a part: %v", err)
 	}
+}
+
+// A directory above those of programs is not taken for what a restore has left: it is refused, and nothing in it goes, whether a program runs or not,
+// and though a restore of stores was killed there before.
+func TestRestoreLeavesStoresOfPrograms(t *testing.T) {
+	root := t.TempDir()
+	place, dir := filepath.Join(root, "place"), filepath.Join(root, "shops")
+	saveStores(t, place, 1, 2, map[int]string{0: "node1", 1: "node2"})
+	var ids []store.Identity
+	for i := range 2 {
+		e, err := pebbledb.Open(archive.StoreDir(dir, i+1), store.EngineOptions{Program: "bank"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, e.(store.Identified).Identity())
+		if i == 0 {
+			defer e.Close()
+		} else if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	env := &cli.Env{Tool: "aeond", Stdout: cli.NewOutput(&out), Stderr: &out}
+	refused := func(left int) {
+		t.Helper()
+		if err := restore(env, place, dir, snapshot.Wanted{}); err == nil || !strings.Contains(err.Error(), "is not empty") {
+			t.Errorf("it is restored: %v\n%s", err, out.String())
+		}
+		for i, id := range ids {
+			if now, err := pebbledb.Identify(archive.StoreDir(dir, i+1)); now != id || err != nil {
+				t.Errorf("%v is %v, %v", id, now, err)
+			}
+		}
+		if list, err := os.ReadDir(dir); len(list) != left || err != nil {
+			t.Errorf("%v are there, %v", list, err)
+		}
+	}
+	refused(2)
+	lock, err := pebbledb.Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = pebbledb.Make(archive.StoreDir(dir, 0), store.EngineOptions{Program: "bank", Part: true}, func(*pebbledb.DB) error { return nil })
+	if err := errors.Join(err, lock.Close()); err != nil {
+		t.Fatal(err)
+	}
+	refused(4)
 }

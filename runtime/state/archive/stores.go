@@ -50,30 +50,10 @@ func WriteStores(dir string, stores int, of string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// storeDirs are the names of directories of stores, and of those that were under way.
-var storeDirs = regexp.MustCompile(`^store\d+(\.restoring-[0-9a-f]{8})?$`)
+var storeDirs = regexp.MustCompile(`^store\d+$`)
 
-// VacateStores removes what a restore of several stores that was killed has left in a directory, if there is nothing else, and reports whether it has.
-func VacateStores(dir string) (removed bool, err error) {
-	list, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || len(list) == 0 {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	for _, e := range list {
-		if !e.IsDir() || !storeDirs.MatchString(e.Name()) {
-			return false, nil
-		}
-	}
-	for _, e := range list {
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			return true, err
-		}
-	}
-	return true, nil
-}
+// IsStoreDir reports whether StoreDir gives such a name.
+func IsStoreDir(name string) bool { return storeDirs.MatchString(name) }
 
 // StoresError says that a directory has the stores of a cluster, where that of a program alone is wanted.
 type StoresError struct {

@@ -2,7 +2,9 @@ package pebbledb
 
 import (
 	"errors"
+	"io"
 	"os"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -23,6 +25,83 @@ func vacateOn(fs vfs.FS, dir string) (removed bool, err error) {
 	return removed, err
 }
 
+// Lock makes a directory in which parts are to be made, and takes it for this process until the result is closed. The errors are *InUseError and
+// those of the system.
+func Lock(dir string) (io.Closer, error) {
+	d := newDB(vfs.Default, dir, store.EngineOptions{})
+	err := makePrivateDir(d.fs, dir)
+	if err == nil {
+		d.lock, err = lockDir(d.fs, dir, false)
+	}
+	if err != nil {
+		return nil, d.describe(err)
+	}
+	return d.lock, nil
+}
+
+// VacateParts removes what is left of parts in a directory that Lock has made, and reports whether there was something; isPart says which names
+// parts have. It removes nothing if there is anything else: a store that is no part may be a program's. The errors are those of Vacate.
+func VacateParts(dir string, isPart func(name string) bool) (removed bool, err error) {
+	d := newDB(vfs.Default, dir, store.EngineOptions{})
+	if removed, err = d.emptyParts(isPart); err != nil {
+		err = d.describe(err)
+	}
+	return removed, err
+}
+
+func (d *DB) emptyParts(isPart func(name string) bool) (emptied bool, err error) {
+	if _, ok := d.leftParts(isPart); !ok {
+		return false, nil
+	}
+	lock, err := lockDir(d.fs, d.dir, false)
+	if err != nil {
+		return false, err
+	}
+	defer lock.Close()
+	parts, ok := d.leftParts(isPart)
+	if !ok {
+		return false, nil // they were finished meanwhile
+	}
+	for _, p := range parts {
+		emptied, err := p.empty(p.isLeft)
+		if err == nil && emptied {
+			err = d.fs.Remove(p.dir)
+		}
+		if err != nil || !emptied {
+			return false, err
+		}
+	}
+	return true, d.remove(lockName)
+}
+
+// leftParts returns the parts in a directory. ok is false if that is not all that is in it.
+func (d *DB) leftParts(isPart func(name string) bool) (parts []*DB, ok bool) {
+	names, err := d.fs.List(d.dir)
+	if err != nil || !slices.Contains(names, lockName) {
+		return nil, false
+	}
+	for _, name := range names {
+		if name == lockName {
+			continue
+		}
+		p := newDB(d.fs, d.fs.PathJoin(d.dir, name), store.EngineOptions{})
+		if inside, err := d.fs.List(p.dir); err != nil || !isPart(name) || !p.isLeft(inside) {
+			return nil, false
+		}
+		parts = append(parts, p)
+	}
+	return parts, true
+}
+
+// isLeft reports whether a directory with such names has a part, or a store that is not ready, and nothing else.
+func (d *DB) isLeft(names []string) bool {
+	f, err := d.inspect("")
+	foreign := func(name string) bool {
+		return !slices.Contains([]string{pebbleDir, aeonTemp, aeonName, lockName}, name)
+	}
+	return err == nil && (!f.ready || f.part) && !slices.ContainsFunc(names, foreign)
+}
+
 // empty removes everything from a directory if it may, judging by the names in it, before and once it is locked.
 func (d *DB) empty(may func(names []string) bool) (emptied bool, err error) {
 	names, err := d.fs.List(d.dir)
@@ -40,7 +119,7 @@ func (d *DB) empty(may func(names []string) bool) (emptied bool, err error) {
 	return true, d.clear()
 }
 
-// clear removes what a store that is not ready has in its directory, which is locked. AEON goes when the rest is gone for good: until then it
+// clear removes what a store that is a part, or not ready, has in its directory, which is locked. AEON goes when the rest is gone for good: until then it
 // says that the rest is of no value.
 func (d *DB) clear() error {
 	if err := d.remove(pebbleDir, aeonTemp); err != nil {
