@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
@@ -305,7 +306,7 @@ func vacate(env *cli.Env, dir string) (empty bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return len(entries) == 0, err
+	return !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != pebbledb.LostAndFound }), err
 }
 
 // full says what to do if err is that the disk of a directory is full.

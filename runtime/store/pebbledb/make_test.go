@@ -127,7 +127,7 @@ func isReady(fs vfs.FS) bool {
 // A mount point can be neither removed nor replaced: Make fills it.
 func TestMakeFillsAMountPoint(t *testing.T) {
 	fs := vfs.NewCrashableMem()
-	if err := pebbledb.MakeDir(fs, madeDir); err != nil {
+	if err := pebbledb.MakeDir(fs, fs.PathJoin(madeDir, pebbledb.LostAndFound)); err != nil {
 		t.Fatal(err)
 	}
 	busy := errorfs.InjectorFunc(func(op errorfs.Op) error {

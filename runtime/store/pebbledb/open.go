@@ -132,7 +132,7 @@ func (d *DB) adopt(f aeonFile, found checked) error {
 // value in it. It returns an error if program, "" for any, must not use the directory. It changes
 // nothing.
 func (d *DB) inspect(program string) (aeonFile, error) {
-	names, err := d.fs.List(d.dir)
+	names, err := d.names()
 	if errors.Is(err, os.ErrNotExist) {
 		return aeonFile{}, nil
 	}
@@ -180,6 +180,15 @@ func (d *DB) present(program string) (aeonFile, error) {
 		err = &MissingError{Dir: d.dir}
 	}
 	return f, err
+}
+
+// LostAndFound is what the root of a file system has: a directory with nothing else is empty.
+const LostAndFound = "lost+found"
+
+// names returns what is in the directory.
+func (d *DB) names() ([]string, error) {
+	names, err := d.fs.List(d.dir)
+	return slices.DeleteFunc(names, func(n string) bool { return n == LostAndFound }), err
 }
 
 // foreign returns a name that no data directory has, a source if there is one; "" if there is none.

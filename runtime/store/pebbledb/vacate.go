@@ -76,7 +76,7 @@ func (d *DB) emptyParts(isPart func(name string) bool) (emptied bool, err error)
 
 // leftParts returns the parts in a directory. ok is false if that is not all that is in it.
 func (d *DB) leftParts(isPart func(name string) bool) (parts []*DB, ok bool) {
-	names, err := d.fs.List(d.dir)
+	names, err := d.names()
 	if err != nil || !slices.Contains(names, lockName) {
 		return nil, false
 	}
@@ -104,7 +104,7 @@ func (d *DB) isLeft(names []string) bool {
 
 // empty removes everything from a directory if it may, judging by the names in it, before and once it is locked.
 func (d *DB) empty(may func(names []string) bool) (emptied bool, err error) {
-	names, err := d.fs.List(d.dir)
+	names, err := d.names()
 	if err != nil || !may(names) {
 		return false, nil // there is nothing to remove, or the next open reports the error
 	}
@@ -113,7 +113,7 @@ func (d *DB) empty(may func(names []string) bool) (emptied bool, err error) {
 		return false, err
 	}
 	defer lock.Close()
-	if names, err = d.fs.List(d.dir); err != nil || !may(names) {
+	if names, err = d.names(); err != nil || !may(names) {
 		return false, err // a store was made meanwhile
 	}
 	return true, d.clear()

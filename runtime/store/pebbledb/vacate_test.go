@@ -24,6 +24,7 @@ func TestVacateRemovesWhatIsOfNoValue(t *testing.T) {
 		{"a store", map[string]string{lockName: "", aeonName: aeonFile{format: 1, program: "p", store: "ab", ready: true}.String(), "db/x": "1"}, 3},
 		{"a damaged store", map[string]string{lockName: "", aeonName: "aeon", "db/x": "1"}, 3},
 		{"somebody's", map[string]string{lockName: "", "db/x": "1"}, 2},
+		{"the root of a file system", map[string]string{LostAndFound + "/1": "1"}, 1},
 		{"sources", map[string]string{lockName: "", "a.aeon": "1"}, 2},
 	} {
 		dir := t.TempDir()
