@@ -111,6 +111,7 @@ type Reply struct {
 	Failed *event.AbortError
 	// Withdrawn: the attempt does not cover an actor. The next one is to enter with Claim.
 	Withdrawn bool
+	InTurn    bool // then the next one is to make async calls one after the other
 	Refused   bool // by a queue: the store that replies drops its part
 	Claim     order.Wanted
 	Kept      event.ActorID // a chain keeps it: the next attempt is to wait for that

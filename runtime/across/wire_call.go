@@ -116,6 +116,7 @@ const (
 	inReplyGranted
 	inReplyHolds
 	inReplyOver
+	inReplyInTurn
 )
 
 func (r *Reply) has() set {
@@ -123,7 +124,7 @@ func (r *Reply) has() set {
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
 		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
 		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVotes, r.Votes != 0) | in(inReplyGranted, r.Granted) |
-		in(inReplyHolds, r.Holds) | in(inReplyOver, r.Over)
+		in(inReplyHolds, r.Holds) | in(inReplyOver, r.Over) | in(inReplyInTurn, r.InTurn)
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -159,8 +160,8 @@ func (r *Reply) put(e *codec.Encoder) {
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyOver) << 1))
-	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Granted: f&inReplyGranted != 0, Holds: f&inReplyHolds != 0, Over: f&inReplyOver != 0}
+	f := set(d.Enum(uint64(inReplyInTurn) << 1))
+	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Granted: f&inReplyGranted != 0, Holds: f&inReplyHolds != 0, Over: f&inReplyOver != 0, InTurn: f&inReplyInTurn != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
 	}

@@ -42,7 +42,7 @@ func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
 	both := &struct { // one piece of memory
 		cx   Activation
 		away away
-	}{Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}, away{thread: t}}
+	}{Activation{Cx: Cx{spread: r.sys.Spread}, Run: r, depth: c.Run.Depth}, away{thread: t, beside: c.Order != nil}}
 	cx := &both.cx
 	cx.log.Edges, cx.away = cx, &both.away
 	do := cx.body
@@ -185,6 +185,8 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	case r.Refused:
 		w.Try.Lost(r.Claim)
 		panic(order.Withdrawal{})
+	case r.InTurn:
+		panic(order.Withdrawal{InTurn: true})
 	case r.Withdrawn:
 		order.Missing(s.State.Handle(r.Claim.Actor), r.Claim.Mode, r.Claim.Tree)
 	}
@@ -333,7 +335,7 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 			r.Result = codec.ResultOf(args)
 		}
 	case Withdrawn:
-		r.Withdrawn, r.Claim = true, out.Withdrawal.Claim()
+		r.Withdrawn, r.InTurn, r.Claim = true, out.Withdrawal.InTurn, out.Withdrawal.Claim()
 		r.Claim.Mode = max(r.Claim.Mode, order.Read)
 		if k := out.Withdrawal.Kept; k != nil {
 			r.Kept = k.Actor()

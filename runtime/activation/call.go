@@ -120,6 +120,9 @@ func (cx *Activation) construct(h *order.Handle) {
 	if c.New == nil || c.Construct == nil {
 		fault("class " + c.Name + " has no parameterless constructor: its actors cannot be named")
 	}
+	if cx.constructsBeside() {
+		panic(order.Withdrawal{InTurn: true})
+	}
 	obj := c.New()
 	order.Bind(obj, h)
 	h.Object = obj

@@ -26,10 +26,21 @@ type confined struct {
 const carefulFor = 64
 
 // forks reports whether async calls may run beside the code that issues them. They may not in a part, or in what its home does for one: that has called from
-// within actors which are not on the stack here, and has not handed over what it has written, which is to be undone behind what comes later.
+// within actors which are not on the stack here, and has not handed over what it has written, which is to be undone behind what comes later. Nor may they once one of
+// them has met an actor that was to be constructed.
 func (cx *Activation) forks() bool {
 	w := cx.Run.Wide()
-	return w == nil || w.Part == nil && !w.Strict && cx.out().serves == 0
+	return !cx.Run.inTurn && (w == nil || w.Part == nil && !w.Strict && cx.out().serves == 0)
+}
+
+// constructsBeside reports whether code may run beside cx that touches an actor which cx is about to construct. The first call of a named actor writes to it,
+// whatever its method is, and the footprints by which async calls were compared do not say so. The root at the home of the event has waited for all async calls
+// that may touch the actor: see hold.
+func (cx *Activation) constructsBeside() bool {
+	if cx.Run.IsPart() {
+		return cx.away.beside
+	}
+	return cx != &cx.Run.Root
 }
 
 // fork notes that the event has branches from now on.

@@ -50,6 +50,7 @@ type away struct {
 	place  []uint64      // in program order: where its issuer has issued the branch, and its issuer's
 	inner  bool          // it is a branch of a branch: others that run beside it know the footprint of that alone
 	serves int           // so many calls of parts
+	beside bool          // of a part: other calls of the event may run beside it
 	issued uint64        // so many branches and calls to other stores, since the event has branches
 }
 

@@ -57,6 +57,7 @@ type Run struct {
 	sys    *System
 	now    int64 // time of the event, 0 if not asked for yet
 	forked bool  // it has branches, or has had some
+	inTurn bool  // its async calls are made one after the other, in all attempts that follow: see constructsBeside
 
 	branches    sync.Mutex        // guards which have ended, and confined; taken before the mutex of the attempt
 	branchEnded sched.Cond        // on branches
@@ -84,7 +85,7 @@ func (r *Run) Reset() {
 		r.SetWide(nil)
 		r.confined = confined{}
 	}
-	r.sys = nil
+	r.sys, r.inTurn = nil, false
 }
 
 // Wide returns what the run has if its attempt touches other stores, or is a part of one that does; else nil.
@@ -116,15 +117,17 @@ func (r *Run) Undo() {
 }
 
 // Execute runs method m of the attempt's target in the calling goroutine, all branches included.
-func (r *Run) Execute(m *Method) Outcome {
-	cx := &r.Root
+func (r *Run) Execute(m *Method) (out Outcome) {
+	cx, target := &r.Root, r.Target
 	// Invariant: an attempt begins with an empty log. Its undo takes back what the attempt did, and no more.
 	assert.That(len(cx.log.Entries()) == 0, "activation: an attempt begins with writes of another")
 	cx.fill(r.sys.FuelMax)
-	if r.Makes == nil {
-		return cx.body(r.Target, m, r.Args)
+	if r.Makes != nil {
+		target = nil
 	}
-	return cx.body(nil, m, r.Args)
+	out = cx.body(target, m, r.Args)
+	r.inTurn = r.inTurn || out.Withdrawal.InTurn
+	return out
 }
 
 // RunBlock runs the snapshot block of a class on a copy of an actor, and then what is left to do with its writes. It returns the failure of

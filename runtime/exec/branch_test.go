@@ -218,6 +218,41 @@ func overlap(a, b map[int]order.Mode) bool {
 	return false
 }
 
+// Two async calls are the first to call an actor, which the footprints of both say they only read: its constructor runs once,
+// and no call sees what it has not finished.
+func TestOneOfTwoAsyncCallsConstructsAnActor(t *testing.T) {
+	_, cl := testSystem(t, Config{BranchWorkers: 4})
+	var made atomic.Int64
+	vat := Class{Shape: order.Shape{Package: "t", Name: "Vat", New: func() order.Object { return &account{} }}}
+	vat.Construct = &Method{Class: &vat, Name: "Vat", Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return nil }, Run: func(cx *Cx, self any, _ order.Args) {
+		made.Add(1)
+		for range 100 {
+			runtime.Gosched()
+		}
+		self.(*account).setBalance(cx, 7)
+	}}
+	look := Method{Class: &vat, Name: "look", Effects: order.Effects{Self: order.Read, ReadOnly: true}}
+	tap := Method{Class: &classDesk, Name: "tap", Effects: order.Effects{Self: order.Write, Below: order.Any, BelowMode: order.Read, Touches: []order.ClassMode{{Shape: &vat.Shape, Mode: order.Read}}}, Run: methodAlone.Run}
+	r := newDesk(t, cl)
+	var kids [2]deskRef
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) { kids[0], kids[1] = d.hire(cx), d.hire(cx) }))
+	for round := range int64(50) {
+		one := Named(cl, &vat, fmt.Sprint(round))
+		mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {
+			for _, k := range kids {
+				Async(cx, k.Ref, &tap, work(func(cx *Cx, d *desk) {
+					a, _ := Enter[*account](cx, one, &look)
+					d.setN(cx, d.n+a.balance)
+					cx.Leave()
+				}))
+			}
+		}))
+		if n, x, y := made.Load(), kids[0].see(t, cl), kids[1].see(t, cl); n != round+1 || x != 7*n || y != x {
+			t.Fatalf("constructors have run %d times for %d actors, and the calls have seen %d and %d, not 7 each", n, round+1, x, y)
+		}
+	}
+}
+
 // hookedArgs give a method a desk, and what it does.
 type hookedArgs struct {
 	r    deskRef

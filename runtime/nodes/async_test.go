@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,15 +73,23 @@ var (
 	tillPass    = aeonrt.Method{Class: &tillClass, Name: "pass", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillAsk     = aeonrt.Method{Class: &tillClass, Name: "ask", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Read}}
 	tillHave    = aeonrt.Method{Class: &tillClass, Name: "have", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	tillTap     = aeonrt.Method{Class: &tillClass, Name: "tap", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write, Below: aeonrt.Any, BelowMode: aeonrt.Read, Touches: []aeonrt.ClassMode{{Shape: &vatClass.Shape, Mode: aeonrt.Read}}}}
+	tillTaps    = aeonrt.Method{Class: &tillClass, Name: "taps", Signature: "(int)", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	tillPackage = aeonrt.Package{Name: "till"}
+
+	vatClass = aeonrt.Class{Shape: aeonrt.Shape{Package: "till", Name: "Vat", Fields: []aeonrt.Field{{Name: "n", Type: "int"}}}}
+	vatNew   = aeonrt.Method{Class: &vatClass, Name: "Vat", Effects: aeonrt.Effects{Self: aeonrt.Write}}
+	vatSee   = aeonrt.Method{Class: &vatClass, Name: "see", Signature: "():int", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
 
 	tillWait = func(time.Duration) {} // in a bubble it waits
 )
 
 func init() {
 	tillClass.New = func() aeonrt.Object { return new(till) }
-	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillEach, &tillSee, &tillDrop, &tillTwo, &tillPast, &tillLook, &tillPeek, &tillMay, &tillAsk, &tillPass, &tillHave}, &tillNew
-	for _, m := range append(tillClass.Methods, tillClass.Ctor) {
+	tillClass.Methods, tillClass.Ctor = []*aeonrt.Method{&tillAdd, &tillAll, &tillEach, &tillSee, &tillDrop, &tillTwo, &tillPast, &tillLook, &tillPeek, &tillMay, &tillAsk, &tillPass, &tillHave, &tillTap, &tillTaps}, &tillNew
+	vatClass.New = tillClass.New
+	vatClass.Methods, vatClass.Construct = []*aeonrt.Method{&vatSee}, &vatNew
+	for _, m := range append(tillClass.Methods, tillClass.Ctor, &vatNew, &vatSee) {
 		m.NewArgs = func() aeonrt.Args { return new(tillArgs) }
 	}
 	tillNew.Run = func(*aeonrt.Cx, any, aeonrt.Args) {}
@@ -166,7 +175,29 @@ func init() {
 		x := args.(*tillArgs)
 		cx.Emit(x.of[0], &tillPass, &tillArgs{by: x.by, of: x.of[1:]})
 	}
-	tillPackage.Classes = []*aeonrt.Class{&tillClass}
+	tillTaps.ArgRefs = tillAll.ArgRefs
+	tillTaps.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { // the last one of the actors is a vat, which its async calls of all others read
+		of := args.(*tillArgs).of
+		for _, r := range of[:len(of)-1] {
+			aeonrt.Async(cx, r, &tillTap, &tillArgs{of: of[len(of)-1:]})
+		}
+	}
+	tillTap.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		see := &tillArgs{}
+		if y, ok := aeonrt.Enter[*till](cx, args.(*tillArgs).of[0], &vatSee); ok {
+			see.ret = y.n
+			cx.Leave()
+		} else {
+			aeonrt.CallRemote(cx, args.(*tillArgs).of[0], &vatSee, see)
+		}
+		tillAdd.Run(cx, self, &tillArgs{by: see.ret})
+	}
+	vatSee.Run = tillSee.Run
+	vatNew.Run = func(cx *aeonrt.Cx, self any, _ aeonrt.Args) {
+		tillAdd.Run(cx, self, &tillArgs{by: 600, after: 5 * time.Millisecond})
+		tillAdd.Run(cx, self, &tillArgs{by: 400, after: 5 * time.Millisecond})
+	}
+	tillPackage.Classes = []*aeonrt.Class{&tillClass, &vatClass}
 }
 
 // tills opens a cluster of five stores, whose messages take some time, and returns tills in each, and a client of store 0.
@@ -389,6 +420,33 @@ func TestAsyncCallsEndWithTheirAttempt(t *testing.T) {
 			args := &tillArgs{}
 			if err := cl.Await(in[s][1], &tillSee, args); err != nil || args.ret != 1000 {
 				t.Errorf("the till in store %d has %d (%v), and not 1000", s, args.ret, err)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Two async calls are the first to call an actor, in their own store or another one: neither sees what its constructor has not finished.
+func TestOneOfTwoAsyncCallsConstructsAnActor(t *testing.T) {
+	defer func(wait func(time.Duration)) { tillWait = wait }(tillWait)
+	synctest.Test(t, func(t *testing.T) {
+		tillWait = time.Sleep
+		c, in, cl := tills(t, 3, time.Millisecond, func() store.Engine { return memengine.New() })
+		want := [5]int64{}
+		for vats := range 25 {
+			vat := aeonrt.Named(cl, &vatClass, fmt.Sprint(vats))
+			s := vats % len(in)
+			if err := cl.Await(in[0][0], &tillTaps, &tillArgs{of: []aeonrt.Ref{in[s][1], in[s][2], vat}}); err != nil {
+				t.Error(err)
+			}
+			want[s] += 1000
+			for _, r := range in[s][1:3] {
+				args := &tillArgs{}
+				if err := cl.Await(r, &tillSee, args); err != nil || args.ret != want[s] {
+					t.Errorf("with vat %d of store %d, a till in store %d has %d (%v), and not %d", vats, c.System(0).Across().StoreOf(vat.ID()), s, args.ret, err, want[s])
+				}
 			}
 		}
 		if err := c.Close(); err != nil {

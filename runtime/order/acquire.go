@@ -95,6 +95,8 @@ func (a *Attempt) ask(h *Handle, d lock.Decision[*Handle]) {
 type Withdrawal struct {
 	claim member
 	Kept  *Keep // of a chain that must have gone before the next attempt; else nil
+	// InTurn: the next attempt makes async calls one after the other, which this one has not done.
+	InTurn bool
 }
 
 // Claim returns the actor that the next attempt is to enter with, the null id for none.

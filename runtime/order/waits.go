@@ -200,6 +200,8 @@ func (a *Attempt) whyWithdrawn(w Withdrawal) string {
 	switch {
 	case w.Kept != nil:
 		return fmt.Sprintf("a chain keeps %v", w.Kept.h.Known(nil))
+	case w.InTurn:
+		return "an async call is the first to call an actor, so it must run alone"
 	case m.h == nil && broken:
 		return "another store has lost its part, or has ended"
 	case m.h == nil:
