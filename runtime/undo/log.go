@@ -2,6 +2,7 @@ package undo
 
 import (
 	"reflect"
+	"slices"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -108,6 +109,7 @@ func (l *Log) word(self *order.Self, field uint16, place any) *Entry {
 	default:
 		missing = true
 	}
+	l.room(1)
 	l.entries = append(l.entries, e)
 	if missing {
 		return &l.entries[len(l.entries)-1]
@@ -133,8 +135,43 @@ func (l *Log) hasLately(place any) bool {
 // record appends a record of a container, nil for none.
 func (l *Log) record(self *order.Self, field uint16, u value.Undo) {
 	if u != nil {
+		l.room(1)
 		l.entries = append(l.entries, Entry{self: self, field: field &^ Inside, old: u})
 	}
+}
+
+// room makes room for n entries.
+func (l *Log) room(n int) {
+	if n > cap(l.entries)-len(l.entries) {
+		l.makeRoom(n)
+	}
+}
+
+// compactMin is how many entries a log has at least when it drops those that an undo does not need.
+const compactMin = 1024
+
+// makeRoom is room for a log whose memory is full: a loop that writes many fields in turn must not log every round either. It
+// leaves half of the memory free, so that what stays is not looked through often.
+func (l *Log) makeRoom(n int) {
+	if len(l.entries) >= compactMin {
+		l.compact()
+	}
+	if n = max(n, len(l.entries)); n > cap(l.entries)-len(l.entries) {
+		l.entries = slices.Grow(l.entries, n)
+	}
+}
+
+// compact drops the entries of places that have an older one. Records of containers stay, in their order: each takes back one
+// step.
+func (l *Log) compact() {
+	seen := make(map[any]struct{}, len(l.entries))
+	l.entries = slices.DeleteFunc(l.entries, func(e Entry) bool {
+		before := len(seen)
+		if e.place != nil {
+			seen[e.place] = struct{}{}
+		}
+		return e.place != nil && len(seen) == before
+	})
 }
 
 // Undo takes back all writes in the log, from its end: the last value that a place gets is the oldest. It leaves the log
@@ -193,6 +230,7 @@ func (l *Log) Absorb(from *Log) {
 	// Invariant: logs that exist at the same time have different numbers. Else a container would take the records of one
 	// for those of the other.
 	assert.That(from.number == 0 || from.number != l.number, "undo: two logs have one number")
+	l.room(len(from.entries))
 	l.entries = append(l.entries, from.entries...)
 	from.entries, from.number = nil, 0
 }

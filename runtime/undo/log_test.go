@@ -2,6 +2,7 @@ package undo
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"testing/quick"
 
@@ -88,6 +89,85 @@ func TestUndoEndsWithTheOldestValues(t *testing.T) {
 	l.Undo()
 	if now.n != 100 || len(l.Entries()) != 0 {
 		t.Error("a log that was taken back takes back again")
+	}
+}
+
+// However often a loop writes its fields in turn, the log keeps few entries, and takes back what there was before the first.
+func TestTheLogOfALoopStaysSmall(t *testing.T) {
+	l, self, now := &Log{}, &order.Self{}, [8]int64{}
+	for i := range now {
+		now[i] = int64(i)
+	}
+	old := now
+	for range 100_000 {
+		for i := range now {
+			Field(l, self, uint16(i), &now[i])
+			now[i]++
+		}
+	}
+	if n := cap(l.entries); n >= 2*compactMin {
+		t.Errorf("the log has room for %d entries", n)
+	}
+	l.Undo()
+	if now != old {
+		t.Errorf("it is %v, want %v", now, old)
+	}
+}
+
+// The same of the logs of async calls, one after the other.
+func TestTheLogOfManyBranchesStaysSmall(t *testing.T) {
+	l, self, now := &Log{}, &order.Self{}, [8]int64{}
+	for range 100_000 {
+		branch := &Log{}
+		for i := range now {
+			Field(branch, self, uint16(i), &now[i])
+			now[i]++
+		}
+		l.Absorb(branch)
+	}
+	if n := cap(l.entries); n >= 2*compactMin {
+		t.Errorf("the log has room for %d entries", n)
+	}
+	l.Undo()
+	if now != [8]int64{} {
+		t.Errorf("it is %v", now)
+	}
+}
+
+// Records of containers stay in their order while entries between them are dropped.
+func TestRecordsStayInOrder(t *testing.T) {
+	l, self, now := &Log{}, &order.Self{}, [8]int64{}
+	var want []int64
+	for i := range int64(3000) {
+		want = append(want, i)
+	}
+	v := value.VectorOf(slices.Clone(want)...)
+	for i := range int64(10_000) {
+		for j := range now {
+			Field(l, self, uint16(j), &now[j])
+			now[j]++
+		}
+		switch i % 3 {
+		case 0:
+			VectorSet(l, self, 8, &v, i*7%v.Size(), -i)
+		case 1:
+			VectorRemove(l, self, 8, &v, i*11%v.Size())
+		case 2:
+			VectorInsert(l, self, 8, &v, i*13%v.Size(), i)
+		}
+	}
+	records := 0
+	for i := range l.entries {
+		if l.entries[i].Record() != nil {
+			records++
+		}
+	}
+	if n := len(l.entries); n >= 2*compactMin || records < 100 {
+		t.Errorf("the log has %d entries, %d of them records", n, records)
+	}
+	l.Undo()
+	if got := v.Items(); !slices.Equal(got, want) || now != [8]int64{} {
+		t.Errorf("fields %v, and a vector of %d elements: %v", now, len(got), got)
 	}
 }
 

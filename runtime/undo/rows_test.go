@@ -376,6 +376,9 @@ func TestRowsAreWhatIsInMemory(t *testing.T) {
 			l, before := &Log{}, m.clone()
 			for range rapid.IntRange(1, 5).Draw(t, "steps") {
 				chestStep(t, l, s, m)
+				if rapid.IntRange(0, 3).Draw(t, "compact") == 0 {
+					l.compact()
+				}
 				look(t, s, m)
 				if rapid.IntRange(0, 5).Draw(t, "keep") == 0 {
 					kept = append(kept, oldChest{s.copy(), m.clone()})
