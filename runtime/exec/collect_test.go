@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // A system that was closed and dropped is collected, with all its actors.
@@ -87,6 +89,26 @@ func TestClosedSystemIsCollectedWithItsClients(t *testing.T) {
 				<-futureOf(object.issued).done
 			}()
 			awaitCollection(t, gone)
+		})
+	}
+}
+
+// The state of a deleted actor is collected though others still refer to the actor, with a store and without.
+func TestStateOfADeletedActorIsCollected(t *testing.T) {
+	n := startNode(t, Config{})
+	defer n.close()
+	_, inMemory := testSystem(t, Config{})
+	for name, cl := range map[string]*Client{"in memory": inMemory, "on a store": n.cl} {
+		t.Run(name, func(t *testing.T) {
+			one, gone := Named(cl, &classBank, "gone"), make(chan struct{})
+			_, err := bankRef{one}.Open(cl, "a")
+			mustNot(t, err)
+			runtime.AddCleanup(order.HandleOf(one).Object.(*bank), func(gone chan struct{}) { close(gone) }, gone)
+			mustNot(t, cl.Await(one, methodDelete, nil))
+			awaitCollection(t, gone)
+			if _, err := (bankRef{one}).Open(cl, "b"); err == nil {
+				t.Error("a deleted actor can be called")
+			}
 		})
 	}
 }

@@ -76,7 +76,7 @@ func (ev *Event) publish(next *follow) {
 func (ev *Event) bury() {
 	s := ev.sys
 	for _, h := range ev.Deletes {
-		h.Set(order.Deleted)
+		h.Bury()
 		s.host.Forget(h)
 		if h.Has(order.MarkTimed) {
 			s.timers.Forget(h)

@@ -201,6 +201,12 @@ func (h *Handle) Busy() bool { return h.latch.Load() != 0 }
 // SpreadReaders has the readers of h be visible ones, as when they have been in each other's way. It is for tests.
 func (h *Handle) SpreadReaders() { h.latch.Spread() }
 
+// Bury makes the deletion of h known, and drops its state, as others may refer to h for ever. The caller holds h for writing.
+func (h *Handle) Bury() {
+	h.Object = nil // first: what finds without a lock that h is deleted may look for the state
+	h.Set(Deleted)
+}
+
 // Seize holds h for writing without an attempt, unless an event holds it or waits for it.
 func (h *Handle) Seize() bool { return h.latch.Join(lock.Write, 0, 0) }
 
