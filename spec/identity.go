@@ -55,7 +55,7 @@ type identity struct {
 	name  string // of a named actor
 	named bool
 	// birth and serial give references their order as keys: the partition of the
-	// creator, or of a hash of the name, then a running number, or that hash.
+	// creator, or of a hash of the name, then a running number, or that hash and how many actors with the name were deleted before.
 	birth, serial uint64
 	number        int // among the unnamed actors of the class, as they were made
 }
@@ -80,10 +80,14 @@ func (a *identity) compare(b *identity) int {
 	return cmp.Or(cmp.Compare(a.birth, b.birth), cmp.Compare(a.serial, b.serial), cmp.Compare(a.id.origin, b.id.origin), cmp.Compare(a.id.seq, b.id.seq))
 }
 
-// namedSerial is the number of a named actor, larger than every counted one.
-func namedSerial(c *typecheck.Class, name string) (birth, serial uint64) {
+// namedSerial is the number of a named actor, larger than every counted one. The actors that have had the name one after the other, of which lost were
+// deleted, have different ones.
+func namedSerial(c *typecheck.Class, name string, lost int) (birth, serial uint64) {
 	h := hashString(hashString(0x9e3779b97f4a7c15, c.Pkg.Name+"."+c.Name()), name)
-	return h % partitions, h | 1<<63
+	if serial = h; lost > 0 {
+		serial = mix(h, uint64(lost))
+	}
+	return h % partitions, serial | 1<<63
 }
 
 // randomState is the generator of one event, or of one async call: splitmix64 ([RANDOM]).

@@ -196,7 +196,7 @@ func (s *state) lookup(c *typecheck.Class, name string) *identity {
 	if id, ok := s.names[key]; ok {
 		return s.actors[id].who
 	}
-	birth, serial := namedSerial(c, name)
+	birth, serial := namedSerial(c, name, s.lost[key])
 	id := eventID{serial | derived, mix(serial, uint64(s.lost[key])+1)}
 	who := &identity{id: id, class: c, name: name, named: true, birth: birth, serial: serial}
 	s.actors[id] = &actor{who: who}

@@ -31,7 +31,6 @@ type actorShard struct {
 		// byHandle has the actors whose handles are there. An actor whose handle is made anew is in the store, which has the
 		// rest of it.
 		byHandle map[weak.Pointer[order.Handle]]*actor
-		named    map[event.ActorID]int // how many actors have had the name
 	}
 }
 
@@ -49,7 +48,7 @@ func (as *actors) get(h *order.Handle) *actor {
 		return a
 	}
 	if sh.byHandle == nil {
-		sh.byHandle, sh.named = make(map[weak.Pointer[order.Handle]]*actor), make(map[event.ActorID]int)
+		sh.byHandle = make(map[weak.Pointer[order.Handle]]*actor)
 	}
 	a := &actor{}
 	if as.earlier != nil {
@@ -66,13 +65,8 @@ func (as *actors) get(h *order.Handle) *actor {
 	case h.Named == nil:
 		a.label = class + ":" + h.ID.String()
 	default:
-		n := int(h.Named.Incarnation) + 1
-		if as.earlier == nil {
-			sh.named[h.ID]++
-			n = sh.named[h.ID]
-		}
-		if n > 1 {
-			class += "@" + strconv.Itoa(n)
+		if n := h.Named.Incarnation; n > 0 {
+			class += "@" + strconv.FormatUint(uint64(n)+1, 10)
 		}
 		a.label = class + "/" + h.Named.Name
 	}

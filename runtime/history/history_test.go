@@ -138,9 +138,8 @@ func TestOnlyTheLastAttemptCounts(t *testing.T) {
 func TestLabelsOfOneName(t *testing.T) {
 	tracer, rec := newTracer()
 	var labels []string
-	id := event.NamedActor("p.Node", "n", 0, 1)
-	for range 3 {
-		h := &order.Handle{ID: id, Shape: &shape, Named: &order.Naming{Name: "n"}}
+	for n := range uint32(3) {
+		h := &order.Handle{ID: event.NamedActor("p.Node", "n", n, 1), Shape: &shape, Named: &order.Naming{Name: "n", Incarnation: n}}
 		labels = append(labels, tracer.Label(h))
 		a := attempt(h)
 		r := tracer.Begin(a, nil, 7)

@@ -3,6 +3,7 @@ package order
 import (
 	"slices"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
@@ -206,10 +207,14 @@ func (a *Attempt) passKnown() {
 	a.passed = a.passed[:0]
 }
 
+// compareIDs is the order in which latches are taken.
 func compareIDs(a, b *Handle) int {
 	switch {
 	case a == b:
 		return 0
+	case a.ID == b.ID:
+		// Invariant: no two actors have one id. Else two goroutines could take their latches in different orders, and wait for each other.
+		assert.Unreachable("order: two actors have the id %v", a.ID)
 	case a.ID.Less(b.ID):
 		return -1
 	}

@@ -15,6 +15,9 @@ type directoryShard struct {
 	mu struct {
 		sync.Mutex
 		named map[nameKey]*Handle
+		// deleted counts, without a residence, the deletions of each name, by the serial of its first id. Nothing is ever taken out: a few bytes for
+		// each name that was deleted, as a store keeps a row.
+		deleted map[uint64]uint32
 	}
 }
 
@@ -26,49 +29,54 @@ type nameKey struct {
 // Named returns the handle of the actor of class c with the given name. It is
 // placed in the sequencing tree, but its constructor runs in its first event.
 func (s *Host) Named(c *Shape, name string) *Handle {
-	id := s.idOf(c, name)
-	sh := s.directory.Of(id.Serial)
+	first := s.FirstID(c, name).Serial
+	sh := s.directory.Of(first)
 	key := nameKey{class: c, name: name}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if h := sh.mu.named[key]; h != nil && !h.Is(Deleted) {
+	h := sh.mu.named[key]
+	switch {
+	case h != nil && !h.Is(Deleted):
 		return h
-	}
-	var h *Handle
-	if s.residence != nil {
+	case s.residence != nil:
 		h = s.residence.Named(c, name)
-	} else {
-		h = s.NewHandle(c, id, 0)
-		h.Named = &Naming{Name: name}
-		s.Graph.NewRoot(&h.Node, &s.Partitions[id.Birth].Node)
+	default:
+		n := sh.mu.deleted[first]
+		if h != nil {
+			n = h.Named.Incarnation + 1 // it is about to be forgotten
+		}
+		h = s.NewHandle(c, event.NamedActor(c.Path(), name, n, len(s.Partitions)), 0)
+		h.Named = &Naming{Name: name, Incarnation: n}
+		s.Graph.NewRoot(&h.Node, &s.Partitions[h.ID.Birth].Node)
 	}
 	if sh.mu.named == nil {
-		sh.mu.named = make(map[nameKey]*Handle)
+		sh.mu.named, sh.mu.deleted = make(map[nameKey]*Handle), make(map[uint64]uint32)
 	}
 	sh.mu.named[key] = h
 	return h
 }
 
 // FirstID returns the id of the first actor of a name, which is in the partition of all of that name.
-func (s *Host) FirstID(c *Shape, name string) event.ActorID { return s.idOf(c, name) }
+func (s *Host) FirstID(c *Shape, name string) event.ActorID {
+	return event.NamedActor(c.Path(), name, 0, len(s.Partitions))
+}
 
 // Forget takes an actor that was deleted or detached out of the directory.
 func (s *Host) Forget(h *Handle) {
 	if h.Named == nil {
 		return
 	}
-	key := nameKey{class: h.Shape, name: h.Named.Name}
-	sh := s.directory.Of(s.idOf(h.Shape, h.Named.Name).Serial)
+	key, first := nameKey{class: h.Shape, name: h.Named.Name}, s.FirstID(h.Shape, h.Named.Name).Serial
+	sh := s.directory.Of(first)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if sh.mu.named[key] == h {
-		delete(sh.mu.named, key)
+	if sh.mu.named[key] != h {
+		return
 	}
-}
-
-// idOf returns the id of the first actor of a name.
-func (s *Host) idOf(c *Shape, name string) event.ActorID {
-	return event.NamedActor(c.Path(), name, 0, len(s.Partitions))
+	delete(sh.mu.named, key)
+	if s.residence == nil {
+		sh.mu.deleted[first] = h.Named.Incarnation + 1
+	}
 }
 
 // NewHandle returns the handle of a new actor, which is in no graph yet.

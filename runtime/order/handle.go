@@ -66,8 +66,7 @@ type Handle struct {
 	LastPos store.Position       // of the last write; guarded by the actor's lock
 }
 
-// Naming is the name of an actor, and how many actors that were deleted have had it before;
-// these are counted in systems with a store only.
+// Naming is the name of an actor, and how many actors that were deleted have had it before.
 type Naming struct {
 	Name        string
 	Incarnation uint32
