@@ -49,6 +49,7 @@ var (
 	badgePass    = badgeMethod("pass")
 	badgeCopy    = badgeMethod("copy")
 	badgeFetch   = badgeMethod("fetch")
+	badgeLend    = badgeMethod("lend")
 	badgePackage = aeonrt.Package{Name: "badge", Classes: []*aeonrt.Class{&badgeClass}}
 
 	badgeMore = "................" // that copy adds
@@ -59,7 +60,7 @@ var (
 func init() {
 	badgeClass.New = func() aeonrt.Object { return new(badge) }
 	badgeClass.Construct = &badgeNew
-	badgeClass.Methods = []*aeonrt.Method{&badgeTouch, &badgeDrop, &badgeClose, &badgeRenew, &badgePass, &badgeCopy, &badgeFetch}
+	badgeClass.Methods = []*aeonrt.Method{&badgeTouch, &badgeDrop, &badgeClose, &badgeRenew, &badgePass, &badgeCopy, &badgeFetch, &badgeLend}
 	badgeNew.NewArgs, badgeNew.Run = func() aeonrt.Args { return nil }, func(*aeonrt.Cx, any, aeonrt.Args) {}
 	badgeTouch.Run = func(*aeonrt.Cx, any, aeonrt.Args) {}
 	badgeDrop.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { aeonrt.Delete(cx, args.(*badgeArgs).of) }
@@ -78,6 +79,12 @@ func init() {
 		r := &badgeArgs{name: x.name}
 		aeonrt.CallRemote(cx, x.of, &badgeCopy, r)
 		x.name = fmt.Sprint(len(r.name))
+	}
+	badgeLend.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		made := aeonrt.New[*badge](cx, &badgeClass).Ref()
+		aeonrt.Constructed(cx)
+		aeonrt.CallRemote(cx, args.(*badgeArgs).of, &badgeTouch, &badgeArgs{of: made})
+		aeonrt.Delete(cx, made)
 	}
 	badgePass.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
 		aeonrt.CallRemote(cx, args.(*badgeArgs).of, &badgeRenew, &badgeArgs{name: args.(*badgeArgs).name})
@@ -233,4 +240,30 @@ func TestANameIsFreeAfterAPreparedDeletion(t *testing.T) {
 			b.end()
 		})
 	})
+}
+
+// What an event makes, tells another store of and deletes leaves nothing in the sequencing tree.
+func TestWhatIsMadeAndDeletedIsGone(t *testing.T) {
+	b := badgesOn(t, 0, 0)
+	g, cl := b.System(0).Graph(), b.System(0).Client()
+	at, of := aeonrt.Named(cl, &badgeClass, b.name(0, 0)), aeonrt.Named(cl, &badgeClass, b.name(1, 0))
+	lend := func() (left int) {
+		if err := cl.Await(at, &badgeLend, &badgeArgs{of: of}); err != nil {
+			t.Fatal(err)
+		}
+		b.Settle()
+		for _, p := range g.TChildren(nil, g.TOP()) {
+			left += len(g.TChildren(nil, p))
+		}
+		return left
+	}
+	first := lend()
+	for range 100 {
+		if left := lend(); left > first {
+			t.Fatalf("%d actors are left, and %d were after the first event", left, first)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
 }

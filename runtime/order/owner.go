@@ -290,7 +290,7 @@ func (a *Attempt) ApplyChanges() error {
 		s.Tighten()
 	}
 	for _, h := range a.Deletes {
-		if !h.Is(Fresh) {
+		if !h.IsPrivate() { // else it was never in the graph
 			s.Graph.Delete(&h.Node)
 			s.Tighten()
 		}
