@@ -249,12 +249,15 @@ func (s *Host) areRoots(list []*Handle) bool {
 }
 
 // roots lists the T-children of virtual nodes through which the footprint can be
-// reached, ordered by id: the roots of the listed members, and of what tree members
+// reached, ordered by id: the roots of the listed members that are not deleted, and of what tree members
 // reach as long as that is not too much.
 func (a *Attempt) roots(list []*Handle) []*Handle {
 	s := a.Host
 	for i := range a.members.members {
 		m := &a.members.members[i]
+		if m.h.Is(Deleted) {
+			continue // no event needs it, and what it hung below may have been detached since it left T
+		}
 		list = append(list, s.rootOf(m.h))
 		if m.tree && a.moveTo == nil {
 			list = a.treeRoots(m.h, list)
