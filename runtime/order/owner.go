@@ -158,7 +158,15 @@ func (a *Attempt) hasEdge(match func(*EdgeDelta) bool) bool {
 
 // made reports whether the attempt has created h.
 func (a *Attempt) made(h *Handle) bool {
-	return h.IsPrivate() || h.Is(Announced) && slices.Contains(a.Fresh, h)
+	switch {
+	case h.IsPrivate():
+		return true
+	case !h.Is(Announced):
+		return false
+	}
+	a.LockShared() // a branch may be creating another
+	defer a.UnlockShared()
+	return slices.Contains(a.Fresh, h)
 }
 
 // MayClose reports whether another edge from p to c may close a cycle, as far as this can be told without what c reaches.
