@@ -8,7 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// maintainer tightens the sequencing tree after ownership has changed (protocol rule
+// maintainer tightens the sequencing tree, and the tops in it, after ownership has changed (protocol rule
 // 10). Every move is an attempt of the protocol; no event waits for it to be made.
 type maintainer struct {
 	host  *Host
@@ -23,16 +23,16 @@ type maintainer struct {
 	}
 }
 
-// Tighten makes the maintainer look for moves of nodes in T to lower places.
+// Tighten makes the maintainer look for tops that are too high, and for moves of nodes in T to lower places.
 func (s *Host) Tighten() { s.maintainer.kick() }
 
-// AwaitMoves returns when no move is pending or under way.
+// AwaitMoves returns when no move is pending or under way, and all tops are exact.
 func (s *Host) AwaitMoves() { s.maintainer.wait() }
 
 // StopMoves lets no further move begin, and returns when none is under way.
 func (s *Host) StopMoves() { s.maintainer.close() }
 
-// kick makes the maintainer look for moves.
+// kick makes the maintainer look for what there is to do.
 func (m *maintainer) kick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,18 +47,20 @@ func (m *maintainer) kick() {
 	m.host.workers.Run(m.loop)
 }
 
+// tightenSteps bounds what the maintainer tightens between two looks at what else there is to do: edits of ownership wait meanwhile.
+const tightenSteps = 256
+
 func (m *maintainer) loop() {
 	for {
+		again := !m.host.Graph.Tighten(tightenSteps)
 		for _, mv := range m.host.Graph.Pending(16) {
 			if !m.host.moveT(mv) {
 				m.host.Graph.Reconsider(mv.Node)
 			}
-			m.mu.Lock()
-			m.mu.again = true
-			m.mu.Unlock()
+			again = true
 		}
 		m.mu.Lock()
-		if !m.mu.again || m.mu.closed {
+		if !again && !m.mu.again || m.mu.closed {
 			m.mu.running = false
 			close(m.mu.done)
 			m.mu.Unlock()
