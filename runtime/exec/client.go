@@ -303,7 +303,7 @@ func (face *Client) Advance(d time.Duration) {
 		panic(value.Fault{Msg: "advance is for tests: the time of main is real"})
 	}
 	end := c.Now().Add(d)
-	for s.fireNext(c, end) {
+	for s.FireNextUntil(end) {
 	}
 	c.Set(end)
 }

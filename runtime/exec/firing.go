@@ -52,8 +52,13 @@ func init() {
 // fire runs the firing of t in a worker, after the earlier firings of its issuer: what they
 // emit has an order. What a firing emits is counted as live before the firing itself is done.
 func (s *System) fire(t *timer) {
-	if t.Call.Again != nil {
+	switch o := t.Call.Object; {
+	case t.Call.Again != nil:
 		t.Call.Again()
+		return
+	case o != nil && clientOf(o.(ClientRef).o.client).gone(): // its callbacks are dropped, and no program could end an `every` without a name
+		s.timers.Drop(t)
+		s.timers.Ended(t)
 		return
 	}
 	e := subEvent{id: t.Issuer.ID.TimerEvent(t.Generation, t.Ticks), target: t.Issuer, method: &methodFire, args: &fireArgs{&s.timers, t},
@@ -65,15 +70,11 @@ func (s *System) fire(t *timer) {
 
 // FireNext moves simulated time on to the timer that is due next, fires what is due then, and lets the system settle.
 // It reports whether there was such a timer.
-func (s *System) FireNext() bool { return s.fireNext(s.clock.(*sched.SimClock), sched.EndOfTime) }
+func (s *System) FireNext() bool { return s.FireNextUntil(sched.EndOfTime) }
 
 // FireNextUntil is FireNext for timers that are due until end.
 func (s *System) FireNextUntil(end time.Time) bool {
-	return s.fireNext(s.clock.(*sched.SimClock), end)
-}
-
-// fireNext is FireNext for timers that are due until end.
-func (s *System) fireNext(c *sched.SimClock, end time.Time) bool {
+	c := s.clock.(*sched.SimClock)
 	s.settle()
 	var first *System
 	var at time.Time

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -31,5 +33,32 @@ func TestTimersOfAnActorFireInOrder(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+	}
+}
+
+// A timer that calls a client ends with it: nothing that the program can do would end an `every` that has no name.
+func TestTimersEndWithTheirClient(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	r, guest := newDesk(t, cl), s.Client()
+	heard := 0
+	g := NewClientObject(guest, &ClientObject{}, nil)
+	hear := &ClientMethod{Class: "Guest", Name: "hear", Run: func(*Client, any, order.Args) { heard++ }}
+	mustNot(t, r.await(guest, func(cx *Cx, _ *desk) {
+		cx.CallbackAfterEvery(time.Second, time.Second, "", g, hear, nil)
+		cx.CallbackAfterEvery(time.Second, time.Second, "named", g, hear, nil)
+		cx.CallbackAfter(5*time.Second, "", g, hear, nil)
+	}))
+	cl.Advance(2 * time.Second)
+	if heard != 4 {
+		t.Errorf("%d callbacks, want 4", heard)
+	}
+	guest.Close()
+	before := s.Stats().Commits
+	cl.Advance(10 * time.Second)
+	if left := s.timers.Counts(); left != (outbox.TimerCounts{}) {
+		t.Errorf("timers of a client that has gone: %+v", left)
+	}
+	if n := s.Stats().Commits - before; n != 0 || heard != 4 {
+		t.Errorf("%d events and %d callbacks for a client that has gone", n, heard-4)
 	}
 }

@@ -370,6 +370,13 @@ func (ts *Timers[C]) Postponed(t *Timer[C]) {
 	ts.lessFiring(t)
 }
 
+// Drop ends t, unless it is over.
+func (ts *Timers[C]) Drop(t *Timer[C]) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.drop(t)
+}
+
 // Forget drops the timers of an actor that was deleted.
 func (ts *Timers[C]) Forget(issuer *order.Handle) {
 	ts.mu.Lock()
