@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -36,9 +37,10 @@ Dev runs N nodes of a cluster on this machine, each a process of its own with a 
 DIR. Node i, from 0 on, serves clients at PORT+i; with --grpc by gRPC, too. What they write comes in one log, each line with
 the node in front. Ctrl-C ends all. A second run goes on with what is in DIR. To see what a
 cluster survives, kill one of the processes; "aeond status" tells their ids, and dev starts no
-process again by itself. A new cluster divides its actors among 8 stores, each led by a node, or as
-many as --stores says. With --adopt a new cluster begins with the actors in OLD, the directory of a
-program that ran alone, or a snapshot of a cluster that was restored.
+process again by itself. If N is larger than before the new nodes join. A node whose directory has
+gone is taken out of the cluster, and joins as a new one. A new cluster divides its actors among 8
+stores, each led by a node, or as many as --stores says. With --adopt a new cluster begins with the
+actors in OLD, the directory of a program that ran alone, or a snapshot of a cluster that was restored.
 
 	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
@@ -91,12 +93,25 @@ func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, ad
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	defer d.stop()
-	for i := range nodes {
+	begun, joining, err := d.divide(nodes)
+	if err != nil {
+		return err
+	}
+	d.first = begun[0]
+	begins := !isNode(d.nodeDir(d.first))
+	for _, i := range begun {
 		if err := d.start(i); err != nil {
 			return err
 		}
-		if i == 0 && nodes > 1 && !d.allThere(nodes) && !d.await(0, signals) {
-			return errors.New("node 0 has not begun to serve; what it has written says why")
+	}
+	if len(joining) > 0 {
+		if told, err := d.await(begins, signals); told || err != nil {
+			return err
+		}
+	}
+	for _, i := range joining {
+		if err := d.start(i); err != nil {
+			return err
 		}
 	}
 	go d.tellServing(nodes) // ends when all serve, or with the process
@@ -121,6 +136,7 @@ type devCluster struct {
 	port   int
 	stores int      // of a new cluster; 0: that is not said
 	adopt  string   // what node 0 begins with; "": nothing
+	first  int      // the node that lets others join
 	ended  chan int // gets the numbers of those that have ended
 
 	ending atomic.Bool // the nodes are told to end
@@ -130,13 +146,15 @@ type devCluster struct {
 	procs []*exec.Cmd
 }
 
-func (d *devCluster) nodeDir(i int) string { return filepath.Join(d.dir, "node"+strconv.Itoa(i)) }
+func nodeName(i int) string { return "node" + strconv.Itoa(i) }
+
+func (d *devCluster) nodeDir(i int) string { return filepath.Join(d.dir, nodeName(i)) }
 
 func (d *devCluster) listen(i int) string { return net.JoinHostPort(d.host, strconv.Itoa(d.port+i)) }
 
 // clusterAddress returns the address at which other nodes reach a node. It must not change, so it is kept in a file.
 func (d *devCluster) clusterAddress(i int) (string, error) {
-	name := filepath.Join(d.dir, "node"+strconv.Itoa(i)+".address")
+	name := filepath.Join(d.dir, nodeName(i)+".address")
 	if b, err := os.ReadFile(name); err == nil {
 		return strings.TrimSpace(string(b)), nil
 	}
@@ -154,14 +172,29 @@ func (d *devCluster) clusterAddress(i int) (string, error) {
 	return address, os.WriteFile(name, []byte(address+"\n"), 0o600)
 }
 
-// allThere reports whether all nodes have run before: then none needs another one to begin.
-func (d *devCluster) allThere(nodes int) bool {
-	for i := range nodes {
-		if !isNode(d.nodeDir(i)) {
-			return false
+// divide returns the nodes that have run before, or node 0, which begins a new cluster, and those that join. It says which nodes are left out.
+func (d *devCluster) divide(nodes int) (begun, joining []int, err error) {
+	var away []string
+	all := nodes
+	for i := range devNodesMax {
+		switch is := isNode(d.nodeDir(i)); {
+		case i >= nodes && is:
+			away, all = append(away, nodeName(i)), i+1
+		case i < nodes && is:
+			begun = append(begun, i)
+		case i < nodes:
+			joining = append(joining, i)
 		}
 	}
-	return true
+	switch names := strings.Join(away, ", "); {
+	case len(begun) > 0 && len(away) > 0:
+		d.write(fmt.Sprintf("dev   | left out: %s; nothing is served if that is a majority, and --nodes %d runs all", names, all))
+	case len(away) > 0:
+		return nil, nil, fmt.Errorf("of the cluster in %s there is only %s: start that, too, by --nodes %d", d.dir, names, all)
+	case len(begun) == 0:
+		return joining[:1], joining[1:], nil
+	}
+	return begun, joining, nil
 }
 
 // start starts a node.
@@ -172,24 +205,12 @@ func (d *devCluster) start(i int) error {
 	}
 	args := []string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}
 	again := slices.Clone(args) // it needs no more when it has begun
-	if i == 0 && d.adopt == "" && !isNode(d.nodeDir(i)) {
-		args = append(args, "--create")
-	}
-	if i == 0 && d.stores > 0 && !isNode(d.nodeDir(i)) {
-		args = append(args, "--stores", strconv.Itoa(d.stores))
-	}
-	if i == 0 && d.adopt != "" { // a node that has begun does not look at it
-		args = append(args, "--adopt", d.adopt)
-	}
 	if !isNode(d.nodeDir(i)) {
-		args = append(args, "--node-name", "node"+strconv.Itoa(i))
-		if i > 0 {
-			token, err := d.token()
-			if err != nil {
-				return err
-			}
-			args = append(args, "--join", token)
+		how, err := d.begin(i)
+		if err != nil {
+			return err
 		}
+		args = append(append(args, "--node-name", nodeName(i)), how...)
 	}
 	c := exec.Command(d.path, args...)
 	c.SysProcAttr = ownGroup() // Ctrl-C reaches dev alone, which ends the nodes in turn
@@ -219,43 +240,81 @@ func exitOf(err error) string {
 	return err.Error()
 }
 
-// token asks node 0 for a token.
-func (d *devCluster) token() (string, error) {
+// begin returns what a new node is told: to begin the cluster, or to join it.
+func (d *devCluster) begin(i int) (args []string, err error) {
+	if i != d.first {
+		token, err := d.token(i)
+		return []string{"--join", token}, err
+	}
+	if d.stores > 0 {
+		args = append(args, "--stores", strconv.Itoa(d.stores))
+	}
+	if d.adopt != "" {
+		return append(args, "--adopt", d.adopt), nil
+	}
+	return append(args, "--create"), nil
+}
+
+// token asks the first node for a token by which a node joins.
+func (d *devCluster) token(i int) (string, error) {
 	var b strings.Builder
 	deadline := time.Now().Add(devPatience)
 	for {
-		err := order(&b, d.nodeDir(0), status.TokenPath, nil)
+		err := d.takeOut(i)
+		if err == nil {
+			err = order(&b, d.nodeDir(d.first), status.TokenPath, nil)
+		}
 		if err == nil {
 			return strings.TrimSpace(b.String()), nil
 		}
 		if time.Now().After(deadline) {
-			return "", fmt.Errorf("no token for another node: %w", err)
+			return "", fmt.Errorf("%s cannot join: %w", nodeName(i), err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-// devPatience is how long a node may take to begin to serve.
+// takeOut takes the node out of the cluster that had the name of a new one, if its directory has gone. One that has something has not ended to join.
+func (d *devCluster) takeOut(i int) error {
+	s, err := statusOf("", d.listen(d.first))
+	if err != nil || !slices.ContainsFunc(s.Nodes, func(n status.Node) bool { return n.Name == nodeName(i) }) {
+		return err
+	}
+	if list, _ := os.ReadDir(d.nodeDir(i)); len(list) > 0 {
+		return nil
+	}
+	err = order(io.Discard, d.nodeDir(d.first), status.RemovePath, url.Values{"node": {nodeName(i)}, "lost": {"true"}})
+	if err == nil {
+		d.write(fmt.Sprintf("dev   | the directory of %s has gone: it is taken out of the cluster, and joins as a new node", nodeName(i)))
+	}
+	return err
+}
+
+// devPatience is how long nodes may take to begin to serve.
 const devPatience = 30 * time.Second
 
-// await waits until a node serves, and reports whether it does.
-func (d *devCluster) await(i int, signals <-chan os.Signal) bool {
+// await waits until all stores are served, or dev is told to end; begins says that the first node begins a cluster.
+func (d *devCluster) await(begins bool, signals <-chan os.Signal) (told bool, err error) {
 	deadline := time.After(devPatience)
-	if d.adopt != "" { // what is large takes long, and the node says how far it is
+	if begins && d.adopt != "" { // what is large takes long, and the node says how far it is
 		deadline = nil
 	}
 	for {
-		if s, err := statusOf("", d.listen(i)); err == nil && len(s.Stores) > 0 && s.Stores[0].Leader != 0 {
-			return true
+		s, err := statusOf("", d.listen(d.first))
+		if err == nil && len(s.Stores) > 0 && !slices.ContainsFunc(s.Stores, func(st status.Store) bool { return st.Leader == 0 }) {
+			return false, nil
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-deadline:
-			return false
+			if err == nil {
+				return false, fmt.Errorf("no node can join, as the others do not serve: %s", strings.Join(s.Why, "; "))
+			}
+			return false, fmt.Errorf("%s has not begun to serve; what it has written says why", nodeName(d.first))
 		case <-signals:
-			return false
-		case <-d.ended:
-			return false
+			return true, nil
+		case i := <-d.ended:
+			return false, fmt.Errorf("%s has ended before others could join; what it has written says why", nodeName(i))
 		}
 	}
 }
