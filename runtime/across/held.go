@@ -23,17 +23,18 @@ type heldID struct {
 	number uint64 // among all of from
 }
 
-// Hold has another store give callbacks of an attempt their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before. False: the
-// attempt is over before that store has answered. Then Let is to be told so, and what the store holds behind that is dropped.
-func (s *Store) Hold(a *order.Attempt, to event.StoreID, number uint64, list []Line) bool {
-	token, over := a.Token(), false
+// Hold has another store give callbacks of an attempt their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before. gone
+// says that no client of them is there any more. Not placed: the attempt is over before that store has answered. Then Let is to be told so, and what the store holds behind that is
+// dropped.
+func (s *Store) Hold(a *order.Attempt, to event.StoreID, number uint64, list []Line) (gone, placed bool) {
+	token := a.Token()
 	s.mu.Lock()
-	n := s.question(to, Question{Lines: list, Number: number, Event: a.ID}, a, func(*Question) { // also if this store has ended
-		a.Notify(token, func() { over = true })
+	n := s.question(to, Question{Lines: list, Number: number, Event: a.ID}, a, func(q *Question) { // nil: this store has ended
+		a.Notify(token, func() { gone, placed = q != nil && q.Gone, true })
 	})
 	s.mu.Unlock()
-	if a.AwaitNews(func() bool { return over }) {
-		return true
+	if a.AwaitNews(func() bool { return placed }) {
+		return gone, true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +47,7 @@ func (s *Store) Hold(a *order.Attempt, to event.StoreID, number uint64, list []L
 		q.by, q.left = nil, true
 		q.answered = func(*Question) { s.send(to, Message{Kind: Let, Number: number}) }
 	}
-	return false
+	return false, false
 }
 
 // Let says what becomes of callbacks that another store holds.

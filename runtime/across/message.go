@@ -165,6 +165,8 @@ type Question struct {
 	Number uint64 // among all of the store that asks
 	Event  event.EventID
 	Held   *Held // set where the question arrives
+	// Gone: of an answer to Lines, no client of them is there any more, and none comes back.
+	Gone bool
 	// Kept is an actor that a chain keeps: the answer comes when it has left.
 	Kept event.ActorID
 	// Object: is it one of a client outside, of the client class Class, of the caller Name? Class is "" in the answer if it is not.

@@ -290,7 +290,7 @@ func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
 	if q.Held != nil {
 		q.Held.told = true
 	}
-	s.send(from, Message{Kind: Answer, Number: number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First}})
+	s.send(from, Message{Kind: Answer, Number: number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First, Gone: q.Gone}})
 }
 
 // EndChain tells the store that waits for it how a chain has ended, for a client.

@@ -289,6 +289,7 @@ const (
 	inQuestionEnd
 	inQuestionObject
 	inQuestionEvent
+	inQuestionGone
 )
 
 var questions = [...]set{
@@ -298,13 +299,14 @@ var questions = [...]set{
 	askActor:  inQuestionActor,
 	askEnd:    inQuestionEnd,
 	askObject: inQuestionObject | inQuestionClass | inQuestionName,
-	answer:    inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst,
+	answer:    inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst | inQuestionGone,
 }
 
 func (q *Question) has() set {
 	return in(inQuestionLines, len(q.Lines) > 0) | in(inQuestionNumber, q.Number != 0) | in(inQuestionKept, !q.Kept.IsNull()) | in(inQuestionClass, q.Class != "") |
 		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull()) |
-		in(inQuestionEnd, q.End != nil) | in(inQuestionObject, q.Object != 0) | in(inQuestionEvent, q.Event != event.EventID{})
+		in(inQuestionEnd, q.End != nil) | in(inQuestionObject, q.Object != 0) | in(inQuestionEvent, q.Event != event.EventID{}) |
+		in(inQuestionGone, q.Gone)
 }
 
 func (q *Question) put(e *codec.Encoder, kind Kind) {
@@ -350,6 +352,9 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	}
 	if f&inQuestionEvent != 0 {
 		putEvent(e, q.Event)
+	}
+	if f&inQuestionGone != 0 {
+		e.Bool(q.Gone)
 	}
 }
 
@@ -408,6 +413,9 @@ func getQuestion(d *codec.Decoder, kind Kind) *Question {
 	}
 	if f&inQuestionEvent != 0 {
 		q.Event = getEvent(d)
+	}
+	if f&inQuestionGone != 0 {
+		q.Gone = d.Bool()
 	}
 	given(d, kind != Ask || q.form() == form, "field of a question")
 	return q

@@ -139,7 +139,8 @@ var (
 		return &Question{Class: texts.Draw(t, "class"), Name: texts.Draw(t, "name")}
 	})
 	answers = rapid.Custom(func(t *rapid.T) *Question {
-		return &Question{Class: texts.Draw(t, "class"), Actor: actors.Draw(t, "actor"), Label: texts.Draw(t, "label"), First: actors.Draw(t, "first")}
+		return &Question{Class: texts.Draw(t, "class"), Actor: actors.Draw(t, "actor"), Label: texts.Draw(t, "label"), First: actors.Draw(t, "first"),
+			Gone: flags.Draw(t, "gone")}
 	})
 )
 
@@ -270,6 +271,7 @@ func samples() []one {
 		{"ask, end", &Message{Kind: Ask, Number: 300, Question: &Question{End: &End{First: name.Event, Data: []byte{3}, Class: "bank.Bank", Method: "transfer", Text: "(int):int"}}}},
 		{"ask, object", &Message{Kind: Ask, Number: 300, Question: &Question{Object: event.OfStore(1, 4), Class: "shop.Ear", Name: "ann"}}},
 		{"answer", &Message{Kind: Answer, Number: 300, Question: &Question{Class: "bank.Account", Actor: account, Label: "Account 3:5", First: bank}}},
+		{"answer, gone", &Message{Kind: Answer, Number: 300, Question: &Question{Gone: true}}},
 		{"let", &Message{Kind: Let, Number: 4, Yes: true}},
 		{"ended", &Message{Kind: Ended, Chain: chain, Reply: &Reply{Result: []byte{3}}}},
 		{"missed", &Message{Kind: Missed, Home: 2}},
@@ -317,7 +319,8 @@ var golden = map[string]string{
 	"ask, actor":                     "0808ac0203038150",
 	"ask, end":                       "0808ac0204812080700001030962616e6b2e42616e6b087472616e736665720928696e74293a696e74",
 	"ask, object":                    "0808ac02050873686f702e45617203616e6e8140",
-	"answer":                         "0809ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d418",
+	"answer":                         "0809ac020c62616e6b2e4163636f756e740381500b4163636f756e7420333a35139abbd2d9bfaaa5d41800",
+	"answer, gone":                   "0809ac0200000000000001",
 	"let":                            "080a0104",
 	"ended":                          "080b812080700101040103",
 	"missed":                         "080c02",

@@ -18,6 +18,7 @@ type holding struct {
 	store  event.StoreID
 	number uint64
 	lines  []across.Line
+	gone   bool // their clients, for good
 }
 
 // holdCallbacks has the stores of clients give the event's callbacks their places while the event has all its locks: so they have the order of the
@@ -50,7 +51,8 @@ func (ev *Event) hold() bool {
 		h := &ev.prep.held[i]
 		ev.sys.live.Add(1)                           // until it has been told what becomes of them
 		ev.sys.cfg.Spans.Issues(ev.told.span, ev.ID) // by that store
-		if !ev.sys.across.Hold(&ev.Attempt, h.store, h.number, h.lines) {
+		placed := false
+		if h.gone, placed = ev.sys.across.Hold(&ev.Attempt, h.store, h.number, h.lines); !placed {
 			clear(ev.prep.held[i+1:])
 			ev.prep.held = ev.prep.held[:i+1] // the others were not sent
 			return false
@@ -68,6 +70,9 @@ func (ev *Event) let(yes bool) {
 			s.live.Add(-1)
 			continue
 		}
+		if h.gone {
+			s.timers.Drop(ev.Root.Ops[0].Timer) // a firing has one op
+		}
 		s.workers.Run(func() {
 			if s.durable.Wait(pos) == nil {
 				s.across.Let(h.store, h.number, true)
@@ -75,12 +80,12 @@ func (ev *Event) let(yes bool) {
 			s.live.Add(-1)
 		})
 	}
-	clear(ev.prep.held)
-	ev.prep.held = ev.prep.held[:0]
+	ev.prep.held = slices.Delete(ev.prep.held, 0, len(ev.prep.held))
 }
 
 // holdFor gives callbacks of another store's event their places.
 func (s *System) holdFor(q *across.Question) {
+	q.Gone = !slices.ContainsFunc(q.Lines, func(l across.Line) bool { return s.objects.Find(l.Object) != nil })
 	for _, l := range q.Lines {
 		object, m, args := s.readLine(&l)
 		c := callback{object: object, method: m, args: args, number: l.Number, held: q.Held, origin: s.cfg.Spans.Stored(q.Event), from: s.tracer.Held(q.Event, event.StoreIn(q.Number), l.Issuer, l.Number)}
@@ -92,18 +97,14 @@ func (s *System) holdFor(q *across.Question) {
 
 // clientOf returns the client of a client object that is not one of this start: it has gone, or it is one of another store.
 func (s *System) clientOf(object uint64) *Client {
-	store := event.StoreIn(object)
-	if s.across == nil || store == s.cfg.Across.Store {
+	if s.across == nil || event.StoreIn(object) == s.cfg.Across.Store {
 		return goneClient
 	}
 	return abroadClient
 }
 
 // abroadClient is the client of all objects whose client is one of another store.
-var abroadClient = func() *Client {
-	cl := &client{abroad: true}
-	return &cl.Client
-}()
+var abroadClient = &(&client{abroad: true}).Client
 
 // readCallback is readLine for code of events.
 func (s *System) readCallback(l *across.Line) (activation.Receiver, activation.Callback, order.Args) {

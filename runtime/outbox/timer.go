@@ -370,7 +370,7 @@ func (ts *Timers[C]) Postponed(t *Timer[C]) {
 	ts.lessFiring(t)
 }
 
-// Drop ends t, unless it is over.
+// Drop ends t, if it is not nil and not over.
 func (ts *Timers[C]) Drop(t *Timer[C]) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

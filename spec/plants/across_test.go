@@ -373,8 +373,8 @@ var ofAcross = []plant{
 		"q.by, q.left, number = nil, true, 0",
 		"./runtime/nodes -run TestACallbackToAStoreThatIsAway"),
 	bug("an event waits for the places of callbacks beyond its time", "runtime/across/held.go",
-		"\ttoken, over := a.Token(), false\n",
-		"\tif _, err := s.ask((*order.Cancellation)(nil).Context(), to, Question{Lines: list, Number: number, Event: a.ID}, a); err == nil {\n\t\treturn true\n\t}\n\ttoken, over := a.Token(), false\n",
+		"\ttoken := a.Token()\n",
+		"\tif _, err := s.ask((*order.Cancellation)(nil).Context(), to, Question{Lines: list, Number: number, Event: a.ID}, a); err == nil {\n\t\treturn false, true\n\t}\n\ttoken := a.Token()\n",
 		"./runtime/nodes -run TestACallbackToAStoreThatIsAway"),
 
 	unaudited(bug("a part reads without locks", "runtime/order/acquire.go",
