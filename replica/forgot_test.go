@@ -83,17 +83,35 @@ func TestANodeThatTakesPartAgain(t *testing.T) {
 	if got := step(raftpb.MsgVote, 3, 6, Position{9, 4}); len(got) != 1 || got[0] != raftpb.MsgVoteResp {
 		t.Errorf("asked by a node whose log is as long as its own was, it answers %v", got)
 	}
-	state := &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: new(uint64(8)), Term: new(uint64(4)), ConfState: Voters(1, 2, 3)}}
+	state := &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: new(uint64(7)), Term: new(uint64(4)), ConfState: Voters(1, 2, 3)}}
 	put := func() {
 		c.Step(Message{1, &raftpb.Message{Type: raftpb.MsgSnap.Enum(), From: new(uint64(3)), To: new(uint64(1)), Term: new(uint64(6)), Snapshot: state}})
-		sent()
 	}
 	put()
+	sent()
+	c.Step(Message{1, &raftpb.Message{Type: raftpb.MsgApp.Enum(), From: new(uint64(3)), To: new(uint64(1)), Term: new(uint64(6)), LogTerm: new(uint64(4)), Index: new(uint64(7)), Commit: new(uint64(7)),
+		Entries: []*raftpb.Entry{{Index: new(uint64(8)), Term: new(uint64(4)), Data: []byte("x")}}}})
+	sent()
 	if got := append(step(raftpb.MsgTimeoutNow, 3, 6, Position{}), elections()...); len(got) > 0 {
 		t.Errorf("with less than it had it stands for election: %v", got)
 	}
+	// A node that has just started has read nothing of its log. A message comes when the log is replaced on the disk, and that is not durable.
+	if s, err = log.State(1); err != nil || s.Last != (Position{8, 4}) || s.Past != (Position{9, 4}) {
+		t.Fatalf("the log has %+v (%v)", s, err)
+	}
+	c = New(c.cfg)
+	if err := c.Add(1, Start{Applied: 7, Members: Voters(1, 2, 3), Log: s}); err != nil {
+		t.Fatal(err)
+	}
 	state.Metadata.Index, state.Metadata.Term = new(uint64(9)), new(uint64(6))
 	put()
+	a := c.Effects().Append
+	if err := log.Write(a); err != nil {
+		t.Fatal(err)
+	}
+	step(raftpb.MsgHeartbeat, 3, 6, Position{})
+	c.Appended(a)
+	sent()
 	if got := elections(); len(got) == 0 {
 		t.Error("with as much as it had it stands for no election")
 	}

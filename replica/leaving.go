@@ -79,7 +79,7 @@ func (g *group) at(index uint64) Position {
 }
 
 // end returns the last entry of the log, as far as it is written: more was not acknowledged.
-func (g *group) end() Position { return g.at(g.log.last) }
+func (g *group) end() Position { return Position{g.log.last, g.log.ending} }
 
 // forgot reports whether the node has had more of the log than it has now: it left the group with it, and takes part again. What it has acknowledged
 // may be committed by that, and a node that was cut off meanwhile may still count on a vote of this one and lack it. So until the log is as long

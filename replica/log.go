@@ -69,6 +69,7 @@ type groupLog struct {
 	settled uint64            // up to where the state is, if it is opened again
 	cut     Position
 	last    uint64
+	ending  uint64 // the term of the last entry, or of cut if there is none: the entry may be gone from the disk while an append is under way that replaces it
 
 	// recent are the newest entries.
 	// Invariant: they are consecutive, and the last one has index last; they may be none.
@@ -78,7 +79,7 @@ type groupLog struct {
 }
 
 func newGroupLog(id Group, reader LogReader, s Start, recentMax uint64) *groupLog {
-	l := &groupLog{group: id, reader: reader, members: s.Members, settled: s.Applied, cut: s.Log.Cut, last: s.Log.Last.Index, recentMax: recentMax}
+	l := &groupLog{group: id, reader: reader, members: s.Members, settled: s.Applied, cut: s.Log.Cut, last: s.Log.Last.Index, ending: s.Log.Last.Term, recentMax: recentMax}
 	l.hard = &raftpb.HardState{Term: new(s.Log.Term), Vote: new(s.Log.Vote), Commit: new(max(s.Log.Commit, s.Applied))}
 	return l
 }
@@ -187,7 +188,7 @@ func (l *groupLog) append(list []*raftpb.Entry) {
 		l.bytes += uint64(proto.Size(e))
 	}
 	l.recent = append(l.recent, list...)
-	l.last = list[len(list)-1].GetIndex()
+	l.last, l.ending = list[len(list)-1].GetIndex(), list[len(list)-1].GetTerm()
 	drop := 0
 	for ; drop < len(l.recent) && l.bytes > l.recentMax; drop++ {
 		l.bytes -= uint64(proto.Size(l.recent[drop]))
@@ -210,7 +211,7 @@ func (l *groupLog) cutAt(p Position) {
 // restore notes that a state has replaced the log.
 func (l *groupLog) restore(m *raftpb.SnapshotMetadata) {
 	l.cut = Position{m.GetIndex(), m.GetTerm()}
-	l.last, l.recent, l.bytes = m.GetIndex(), nil, 0
+	l.last, l.ending, l.recent, l.bytes = m.GetIndex(), m.GetTerm(), nil, 0
 	if m.GetIndex() >= l.settled {
 		l.settled, l.members, l.coming = m.GetIndex(), m.GetConfState(), nil
 	}
