@@ -12,7 +12,7 @@ const ClockOffMax = 5 * time.Second
 // Hybrid is the clock of a node of a cluster: that of the machine, or the latest time that the node has been told of, whichever is
 // later. So what comes after an event of another node never sees an earlier time than that event did.
 //
-// Invariant: Now never goes back. So a node whose machine's clock was ahead, and is set back, stays ahead until it is restarted.
+// Invariant: Now never goes back. So a node whose machine's clock was ahead, and is set back, stays ahead for a while: see steady.
 type Hybrid struct {
 	machine steady
 	last    atomic.Int64 // nanoseconds since 1970: what Now has returned, or was told of
@@ -23,25 +23,35 @@ func NewHybrid(machine Clock) *Hybrid {
 	return &Hybrid{machine: steady{clock: machine, began: machine.Now()}}
 }
 
-// steady is the clock of a machine, which goes on at its pace when it is set back: timers do not wait until it has come as far again, nor do
-// other nodes refuse this one.
+// steady is the clock of a machine, which goes on when it is set back, a tenth slower until the two agree. So timers do not wait until the clock has come as far
+// again, and other nodes do not refuse this one: neither at once nor after many set-backs.
 type steady struct {
 	clock Clock
 	began time.Time
-	ahead atomic.Int64 // nanoseconds by which the clock was set forward since it began, at most; what is monotonic in it knows nothing of that
+	// ahead is how much more time has passed for steady than the monotonic reading says, in nanoseconds.
+	ahead atomic.Int64
+	since atomic.Int64 // how much had passed by the monotonic reading when ahead was made less last
 }
 
-// Now implements Clock. The monotonic reading of the time is as far from another one's as the times are.
+const (
+	steadyBeat = 10 * time.Millisecond // after which ahead is made less
+	steadySlow = 10                    // a second has 1/10 less while steady is ahead of the clock
+)
+
+// Now implements Clock. The monotonic reading of the time is as far from another one's as the times are. It may be a millisecond behind that of a call that has
+// run beside this one.
 func (s *steady) Now() time.Time {
 	t := s.clock.Now()
 	passed := t.Sub(s.began)
-	set := t.UnixNano() - s.began.UnixNano() - int64(passed) // 0 of a clock that has no monotonic reading
-	for {
-		most := s.ahead.Load()
-		if set <= most || s.ahead.CompareAndSwap(most, set) {
-			return s.began.Add(passed + time.Duration(max(most, set)))
-		}
+	set := t.UnixNano() - s.began.UnixNano() - int64(passed) // by which the clock was set forward; 0 of one that has no monotonic reading
+	ahead, since := s.ahead.Load(), s.since.Load()
+	for ahead < set && !s.ahead.CompareAndSwap(ahead, set) {
+		ahead = s.ahead.Load()
 	}
+	if beat := int64(passed) - since; beat >= int64(steadyBeat) && s.since.CompareAndSwap(since, int64(passed)) && ahead > set {
+		return s.began.Add(passed + time.Duration(s.ahead.Add(-min(ahead-set, beat/steadySlow))))
+	}
+	return s.began.Add(passed + time.Duration(max(ahead, set)))
 }
 
 // Now implements Clock.
