@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"math"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -20,6 +22,7 @@ type need struct {
 	at   ast.Span
 	what string
 	next *Func     // the helper called there that has the need; nil if it is at `at` itself
+	far  int       // how many calls lead to it
 	code diag.Code // of the error in a snapshot block, where that is what has the need
 }
 
@@ -117,7 +120,7 @@ func spread(needs map[*Func]*need, callers map[*Func][]callSite) {
 		work = work[1:]
 		for _, site := range callers[f] {
 			if helper(site.from) && needs[site.from] == nil {
-				needs[site.from] = &need{at: site.at, what: needs[f].what, next: f, code: needs[f].code}
+				needs[site.from] = &need{at: site.at, what: needs[f].what, next: f, far: needs[f].far + 1, code: needs[f].code}
 				work = append(work, site.from)
 			}
 		}
@@ -128,24 +131,52 @@ func spread(needs map[*Func]*need, callers map[*Func][]callSite) {
 func (c *checker) contextErrors(client, actor map[*Func]*need, callers map[*Func][]callSite) {
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		if helper(f) {
-			if client[f] != nil && actor[f] != nil && client[f].next == nil {
-				d := clientOnly(client[f].at, client[f].what)
-				d.Help = ""
-				c.report(explain(d.With(actor[f].at, "but %s also contains %s, which only actors can make", f.FullName(), actor[f].what), actor[f], actor))
+			if c.needsMeet(f, bf, client, actor) {
+				n, other := client[f], actor[f]
+				d := clientOnly(n.at, n.what)
+				if n.next != nil {
+					d = clientHelper(n.next, n.at, client)
+				}
+				d = d.With(other.at, "but %s also contains %s, which is for actors only", f.FullName(), other.what).
+					WithHelp("a function is for clients only or for actors only: clients issue events, and `await event` waits for the result")
+				if other.next != nil {
+					d = explain(d, other, actor)
+				}
+				c.report(d)
 			}
 			return
 		}
 		c.eachHelperCall(bf, func(callee *Func, at ast.Span) {
 			switch {
+			case client[callee] != nil && actor[callee] != nil: // that has been reported
 			case f.Context == ActorContext && client[callee] != nil:
-				d := diag.New(diag.ClientOnly, at, "%s is for clients only: it contains %s", callee.FullName(), client[callee].what)
-				c.report(explain(d, client[callee], client))
-			case f.Context == ClientContext && actor[callee] != nil && client[callee] == nil:
+				c.report(clientHelper(callee, at, client))
+			case f.Context == ClientContext && actor[callee] != nil:
 				d := diag.New(diag.ActorOnly, at, "%s is for actors only: it contains %s", callee.FullName(), actor[callee].what)
 				c.report(explain(d, actor[callee], actor).WithHelp("clients issue events: write a method of an actor that does this, and call it with `event`"))
 			}
 		})
 	})
+}
+
+// needsMeet reports whether f is where its two needs come together: it has both, and no helper that it calls has both from nearer.
+// Invariant: wherever helpers have both, also in a cycle, the needs meet in the one that has them from nearest.
+func (c *checker) needsMeet(f *Func, bf *bodyFacts, client, actor map[*Func]*need) bool {
+	far := func(f *Func) int {
+		if client[f] == nil || actor[f] == nil {
+			return math.MaxInt
+		}
+		return max(client[f].far, actor[f].far)
+	}
+	meet := far(f) < math.MaxInt
+	c.eachHelperCall(bf, func(callee *Func, _ ast.Span) { meet = meet && far(callee) >= far(f) })
+	return meet
+}
+
+// clientHelper is the error of a call of a helper that only clients can run.
+func clientHelper(callee *Func, at ast.Span, client map[*Func]*need) diag.Diagnostic {
+	d := diag.New(diag.ClientOnly, at, "%s is for clients only: it contains %s", callee.FullName(), client[callee].what)
+	return explain(d, client[callee], client)
 }
 
 // explainMax bounds the chain of calls that a message shows.
@@ -175,6 +206,7 @@ func (c *checker) settleContexts(client, actor map[*Func]*need, callers map[*Fun
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		if helper(f) {
 			switch {
+			case client[f] != nil && actor[f] != nil: // that has been reported
 			case client[f] != nil, f.ByClient && !f.ByActor && actor[f] == nil:
 				f.Context = ClientContext
 			case actor[f] != nil, f.ByActor && !f.ByClient:
