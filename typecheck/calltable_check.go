@@ -105,7 +105,7 @@ func (c *checker) clientCalls(x *ast.Call, info *Call) {
 
 func (c *checker) yieldCalled(x *ast.Call, info *Call) {
 	d := diag.New(diag.YieldCalled, x.Span(), "%s is reached through a yield reference, which takes only event calls", info.Func.FullName()).
-		WithLabel("%s", map[ast.CallMode]string{ast.Sync: "a sync call", ast.Async: "an async call"}[x.Mode])
+		WithLabel("%s", insideCalls[x.Mode])
 	d = c.why(d, info.Recv).WithHelp("issue an event, which runs after this one; or hold the actor in a plain field, which owns it")
 	if x.Mode == ast.Async {
 		d = d.WithFix("issue an event", diag.Replace(x.ModePos, "event"))
@@ -139,7 +139,7 @@ func (c *checker) clientRefCalled(f *Func, row caller, x *ast.Call, info *Call) 
 }
 
 // plainReceivers reports what else needs a plain reference: delete, and
-// methods of values that call the actors in them.
+// methods of values that use those in them.
 func (c *checker) plainReceivers(bf *bodyFacts) {
 	for _, s := range bf.deletes {
 		if c.isYield(s.X) {
@@ -149,9 +149,10 @@ func (c *checker) plainReceivers(bf *bodyFacts) {
 	}
 	for _, x := range bf.calls {
 		info := c.info.Calls[x]
-		if info.Kind == ValueCall && info.Func.Context == ActorContext && c.isYield(info.Recv) {
-			c.report(c.why(diag.New(diag.YieldCalled, x.Span(), "%s calls actors, but the references in this value are yield", info.Func.FullName()), info.Recv).
-				WithHelp("yield references take only event calls"))
+		if info.Kind == ValueCall && info.Func.forPlain != nil && c.isYield(info.Recv) {
+			d := diag.New(diag.YieldCalled, x.Span(), "%s uses plain references, but those in this value are yield", info.Func.FullName())
+			d = explainNeeds(d, info.Func.forPlain, func(f *Func) *need { return f.forPlain })
+			c.report(c.why(d, info.Recv).WithHelp("yield references take only event calls"))
 		}
 	}
 }

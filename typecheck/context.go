@@ -28,13 +28,13 @@ type need struct {
 
 // contexts finds out whether clients, actors or both run each helper.
 func (c *checker) contexts() {
-	client, actor, beyond := make(map[*Func]*need), make(map[*Func]*need), make(map[*Func]*need)
+	client, actor, plain, beyond := make(map[*Func]*need), make(map[*Func]*need), make(map[*Func]*need), make(map[*Func]*need)
 	callers := make(map[*Func][]callSite)
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		c.eachHelperCall(bf, func(callee *Func, at ast.Span) {
 			callers[callee] = append(callers[callee], callSite{f, at})
 			if callee.Pkg != c.pkg {
-				callee.addNeeds(client, actor, beyond)
+				callee.addNeeds(client, actor, plain, beyond)
 			}
 		})
 		if !helper(f) {
@@ -47,25 +47,34 @@ func (c *checker) contexts() {
 		if actor[f] == nil {
 			delete(actor, f)
 		}
+		if n := c.plainNeed(bf); n != nil {
+			plain[f] = n
+		}
 		if n := c.firstBeyond(bf); n != nil {
 			beyond[f] = n
 		}
 	})
 	spread(client, callers)
 	spread(actor, callers)
+	spread(plain, callers)
 	spread(beyond, callers)
-	c.eachFunc(func(f *Func, _ *bodyFacts) { f.forClient, f.forActor, f.beyond = client[f], actor[f], beyond[f] })
+	c.eachFunc(func(f *Func, _ *bodyFacts) {
+		f.forClient, f.forActor, f.forPlain, f.beyond = client[f], actor[f], plain[f], beyond[f]
+	})
 	c.contextErrors(client, actor, callers)
 	c.settleContexts(client, actor, callers)
 }
 
 // addNeeds adds what a helper of an imported package needs.
-func (f *Func) addNeeds(client, actor, beyond map[*Func]*need) {
+func (f *Func) addNeeds(client, actor, plain, beyond map[*Func]*need) {
 	if f.forClient != nil {
 		client[f] = f.forClient
 	}
 	if f.forActor != nil {
 		actor[f] = f.forActor
+	}
+	if f.forPlain != nil {
+		plain[f] = f.forPlain
 	}
 	if f.beyond != nil {
 		beyond[f] = f.beyond
@@ -97,13 +106,45 @@ func (c *checker) eachHelperCall(bf *bodyFacts, visit func(callee *Func, at ast.
 
 // actorNeed returns the first thing in a helper that only actors can do.
 func (c *checker) actorNeed(bf *bodyFacts) *need {
-	for _, x := range bf.calls {
-		if info := c.info.Calls[x]; info.Kind == ActorCall && x.Mode.Inside() {
-			return &need{at: x.Span(), what: "a " + x.Mode.String() + " call"}
-		}
+	if n := c.insideCall(bf); n != nil {
+		return n
 	}
 	if len(bf.actorOnly) > 0 {
 		return &need{at: bf.actorOnly[0].at, what: bf.actorOnly[0].what}
+	}
+	return nil
+}
+
+var insideCalls = map[ast.CallMode]string{ast.Sync: "a sync call", ast.Async: "an async call"}
+
+// insideCall returns the first call that runs within the event of its caller.
+func (c *checker) insideCall(bf *bodyFacts) *need {
+	for _, x := range bf.calls {
+		if info := c.info.Calls[x]; info.Kind == ActorCall && x.Mode.Inside() {
+			return &need{at: x.Span(), what: insideCalls[x.Mode]}
+		}
+	}
+	return nil
+}
+
+// plainNeed returns the first thing in a helper that takes a plain reference ([T-YIELD]).
+func (c *checker) plainNeed(bf *bodyFacts) *need {
+	if n := c.insideCall(bf); n != nil {
+		return n
+	}
+	if len(bf.deletes) > 0 {
+		return &need{at: bf.deletes[0].Span(), what: "delete"}
+	}
+	for _, x := range bf.news {
+		info := c.info.News[x]
+		if class, ok := info.Type.(*Class); !ok || class.Kind != ast.ActorClass || info.Ctor == nil {
+			continue
+		}
+		for _, p := range info.Ctor.Params {
+			if !p.Yield && c.holdsActors(p.typ) {
+				return &need{at: x.Span(), what: "new " + info.Ctor.Class.name + ", whose parameter " + p.name + " is plain"}
+			}
+		}
 	}
 	return nil
 }

@@ -198,6 +198,8 @@ type Func struct {
 	// forClient and forActor are why only clients, or only actors, can run a
 	// helper; nil if there is no reason. Importing packages ask for them.
 	forClient, forActor *need
+	// forPlain is why a method cannot be called on a value whose references are yield; nil if there is no reason.
+	forPlain *need
 	// offence is why an ro method cannot call it; nil if there is no reason.
 	offence *offence
 	// edges are those that its own code makes for an actor class that runs it; helpers are what it calls.
