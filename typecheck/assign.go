@@ -154,7 +154,7 @@ func (b *body) nowHolds(v *Var, t Type) {
 
 // compound checks `x += e;` as x = x + e.
 func (b *body) compound(s *ast.Assign) {
-	target, ok := b.place(s.LHS, s)
+	target, ok := b.changedPlace(s.LHS, s)
 	if !ok {
 		b.loose(s.RHS)
 		return
@@ -170,21 +170,40 @@ func (b *body) compound(s *ast.Assign) {
 	if op.typ != Invalid && target != Invalid && !Identical(op.typ, target) {
 		b.errorf(diag.TypeMismatch, s.RHS, "%s %s %s gives %s, not %s", target, s.Op, right.typ, aType(op.typ), aType(target))
 	}
-	if v := b.wholeLocal(s.LHS); v != nil {
-		v.Assigned = true
-	}
 }
 
 // incDec checks x++ and x--.
 func (b *body) incDec(s *ast.IncDec) {
-	target, ok := b.place(s.X, s)
-	if !ok || target == Invalid {
+	target, ok := b.changedPlace(s.X, s)
+	if !ok {
 		return
 	}
 	if !IsNumeric(target) {
 		b.errorf(diag.BadOperand, s.X, "++ and -- need a number, but this is %s", aType(target))
 	}
-	if v := b.wholeLocal(s.X); v != nil {
+}
+
+// changedPlace is place for a statement that reads before it writes. An optional local that is known not to be null is
+// changed within, and stays so.
+func (b *body) changedPlace(x ast.Expr, at ast.Node) (Type, bool) {
+	t, ok := b.place(x, at)
+	if !ok {
+		return Invalid, false
+	}
+	v, store := b.wholeLocal(x), b.info.Stores[at]
+	if v != nil {
 		v.Assigned = true
 	}
+	o, optional := t.(*Optional)
+	switch {
+	case !optional:
+		return t, true
+	case v == nil || !b.null.has(v):
+		b.report(diag.New(diag.MaybeNull, x.Span(), "this is changed from what it has, but it may be null: it is %s", aType(t)).
+			WithHelp("test it first: `if (x != null) { … }` for a local; or assign to it, and give another value with `??`: `x = (x ?? …) + …`"))
+		return Invalid, false
+	}
+	store.Steps, store.Value = []Step{{Kind: NonNullStep, Expr: x}}, o.Elem
+	b.retype(x, operand{typ: o.Elem})
+	return o.Elem, true
 }

@@ -204,7 +204,7 @@ func (w *lostWalk) write(at ast.Node, place ast.Expr) {
 		return
 	}
 	v := store.Root
-	if s, ok := at.(*ast.Assign); len(store.Steps) == 0 && store.Value != nil {
+	if s, ok := at.(*ast.Assign); w.wholeLocal(place) == v && store.Value != nil {
 		// A whole variable: in a loop over elements, and where it is a parameter with something inside, this
 		// is meant for the original. x = x has a warning of its own.
 		if ok && w.wholeLocal(s.RHS) == v || w.loopOf[v] == nil && (v.Kind != ParamVar || !isCompound(v.typ)) {

@@ -86,11 +86,8 @@ func (b *body) forgetAssigned(nodes ...ast.Node) {
 	}
 	for _, n := range nodes {
 		ast.Inspect(n, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.Assign:
+			if n, ok := n.(*ast.Assign); ok && n.Op == ast.OpNone { // the others make nothing null
 				b.forgetName(n.LHS)
-			case *ast.IncDec:
-				b.forgetName(n.X)
 			}
 			return true
 		})
