@@ -1,6 +1,10 @@
 package format
 
-import "github.com/aeon-lang/aeon/lang/grammar"
+import (
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/grammar"
+)
 
 // spaced reports whether a space stands between the last token and token i
 // when they are on one line and no comment stands between.
@@ -19,9 +23,11 @@ func (p *printer) spaced(i int) bool {
 		return prevRole == prefix && role == prefix && p.kind(p.last) == k && (k == grammar.Minus || k == grammar.Plus)
 	}
 	switch k {
-	case grammar.RParen, grammar.RBrack, grammar.StrMid, grammar.StrTail, grammar.Comma, grammar.Semi, grammar.Dot, grammar.QuestDot,
+	case grammar.RParen, grammar.RBrack, grammar.StrMid, grammar.StrTail, grammar.Comma, grammar.Semi, grammar.QuestDot,
 		grammar.Quest, grammar.PlusPlus, grammar.MinusMinus:
 		return false
+	case grammar.Dot:
+		return p.takesDot(p.last, i)
 	case grammar.Not:
 		return role == prefix
 	case grammar.LParen:
@@ -38,6 +44,16 @@ func (p *printer) spaced(i int) bool {
 		return p.top().kind != grammar.LBrack || p.top().role == literalTop
 	}
 	return !p.joins(i)
+}
+
+// takesDot reports whether the dot i would become a part of token n before it, a number: any of a hexadecimal one, and of
+// others one that no letter follows, but a comment.
+func (p *printer) takesDot(n, i int) bool {
+	switch p.kind(n) {
+	case grammar.Int, grammar.Float, grammar.Duration:
+		return strings.HasPrefix(strings.ToLower(p.toks[n].Text(p.src)), "0x") || p.kind(i+1) == grammar.Comment
+	}
+	return false
 }
 
 // opens reports whether a token of kind k is an opening bracket that no space
