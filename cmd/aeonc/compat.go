@@ -240,7 +240,7 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 		}
 	}
 	for _, call := range before.schema.Unreadable(v.classes) {
-		if v.places[call.Class] != nil && (before.waiting == nil || before.waiting[call.Number] > 0) {
+		if before.waiting == nil && v.places[call.Class] != nil || before.waiting[call.Number] > 0 { // of sources, a class that is gone is an error itself
 			found = append(found, v.unreadable(call, before.waiting))
 		}
 	}
@@ -283,11 +283,7 @@ func storedActors(n int) string {
 
 // gone reports a class that is not there any more.
 func (v *edition) gone(class string, actors int, older *edition) diag.Diagnostic {
-	place, was := v.start(), ""
-	pkg, _, _ := strings.Cut(class, ".")
-	if start, ok := v.starts[pkg]; ok {
-		place = start
-	}
+	place, was := v.startOf(class), ""
 	if older != nil {
 		was = ", which was in " + older.places[class].Span().Pos().File()
 	}
@@ -298,11 +294,13 @@ func (v *edition) gone(class string, actors int, older *edition) diag.Diagnostic
 // unreadable reports a method that could not read calls of it: those that may wait, or, in a store,
 // those that do.
 func (v *edition) unreadable(call *store.CallError, waiting map[uint32]int) diag.Diagnostic {
-	c := v.places[call.Class]
-	place := c.Span()
-	for _, m := range c.Methods {
-		if m.Name() == call.Method {
-			place = m.Span()
+	place := v.startOf(call.Class)
+	if c := v.places[call.Class]; c != nil {
+		place = c.Span()
+		for _, m := range c.Methods {
+			if m.Name() == call.Method {
+				place = m.Span()
+			}
 		}
 	}
 	if waiting == nil {
@@ -339,6 +337,15 @@ func (v *edition) wrong(err error) diag.Diagnostic {
 		change = ", of type " + e.New
 	}
 	return diag.New(diag.CompatType, span, "field %s of class %s%s: %s", e.Field, e.Class, change, e.Reason).WithHelp("%s", e.Remedy)
+}
+
+// startOf is the place of errors of a class that is gone: the package clause of its package, if that is there.
+func (v *edition) startOf(class string) ast.Span {
+	pkg, _, _ := strings.Cut(class, ".")
+	if start, ok := v.starts[pkg]; ok {
+		return start
+	}
+	return v.start()
 }
 
 // start is the place of errors that have no place of their own: the package clause.
