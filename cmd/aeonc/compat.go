@@ -42,6 +42,7 @@ with the next write: a program refuses to open a store with such values unless i
 --drop-fields, so with a data directory that is an error, and with sources a warning. Integers may become wider, T may
 become T?, enums may get more values at the end, and classes more fields. Every other change
 is an error, with what to do about it: a program that has one refuses to open such a store.
+So does a program whose package has another name.
 
 Sub-events, timers and tail calls that wait in a store keep their arguments. A method whose
 parameters get other types, or that is gone, could not read them: a program refuses to open a
@@ -86,9 +87,12 @@ func compat(env *cli.Env, old, now, format string) error {
 	if err != nil {
 		return err
 	}
-	if name := newer.named.Name(); before.sources == nil && before.program != name {
-		other := diag.New(diag.CompatClass, newer.start(), "%s holds the data of program %q, and this is %q, which refuses it", old, before.program, name).
-			WithHelp("keep the name of the package: a program opens only data that it has written")
+	if name := newer.named.Name(); before.program != name {
+		other := diag.New(diag.CompatClass, newer.start(), "%s holds the data of program %q, and this is %q, which refuses it", old, before.program, name)
+		if before.sources != nil {
+			other.Message = fmt.Sprintf("%s is program %q, and this is %q, which refuses the data of another", old, before.program, name)
+		}
+		other = other.WithHelp("keep the name of the package: a program opens only data that it has written")
 		return env.ShowDiagnostics([]diag.Diagnostic{other}, format)
 	}
 	found := newer.compare(before)
@@ -101,7 +105,7 @@ func compat(env *cli.Env, old, now, format string) error {
 
 // former is what a version succeeds: a store, or the store that an older version would have made.
 type former struct {
-	program string // "" if it is sources
+	program string
 	schema  *store.Schema
 	waiting map[uint32]int // calls, by the numbers of their signatures; nil if there is no store
 	actors  map[uint32]int // by the numbers of their layouts; nil if there is no store
@@ -210,7 +214,7 @@ func (v *edition) addParts(c *typecheck.Class) {
 // former returns a store that this version has made.
 func (v *edition) former() (former, error) {
 	s := store.NewSchema()
-	return former{schema: s, sources: v}, s.Adopt(v.classes)
+	return former{program: v.named.Name(), schema: s, sources: v}, s.Adopt(v.classes)
 }
 
 // compare returns the diagnostics of this version as the successor of before.
