@@ -22,6 +22,9 @@ type val struct {
 	konst bool
 	// stable: neither later operands nor the statement itself can change what the text means.
 	stable bool
+	// look is a val for what only looks at the value, and keeps nothing of it; nil if there is none. What keeps a value that was taken out of a container
+	// has it marked as shared, so that the next write of the container would copy it.
+	look *val
 	// prec is the precedence of the binary operator that the text ends in, 0 if it is not known to be one.
 	prec int
 }

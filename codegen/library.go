@@ -123,15 +123,24 @@ func keyOf(t typecheck.Type) typecheck.Type {
 func (f *fn) get(recv, k val, result typecheck.Type) val {
 	m := recv.typ.(*typecheck.Map)
 	r, key := side(recv.code), f.key(m.Key, k)
-	code := "aeonrt.GetEntry(" + recv.code + ", " + key + ")"
+	code, boxed := "aeonrt.GetEntry("+recv.code+", "+key+")", ""
 	_, optional := m.Value.(*typecheck.Optional)
 	switch {
 	case optional || typecheck.IsRef(m.Value): // the zero value is null
 		code = r + ".Lookup(" + key + ")"
 	case f.boxed(m.Value):
-		code = "aeonrt.BoxIf(" + r + ".Find(" + key + "))"
+		boxed = "aeonrt.BoxIf(" + r + ".Find(" + key + "))"
 	}
-	return f.part(recv, result, code)
+	return f.taken(recv, result, code, boxed)
+}
+
+// taken makes the val of an element that code takes out of v, of the optional type t. boxed is the text that takes it for what keeps it, if that needs a box.
+func (f *fn) taken(v val, t typecheck.Type, code, boxed string) val {
+	out := f.part(v, t, code)
+	if boxed != "" {
+		out.code, out.look = boxed, &val{code: code, typ: t, loads: v.loads}
+	}
+	return out
 }
 
 func (f *fn) keysOrValues(c *typecheck.Call, recv val, result typecheck.Type) val {

@@ -185,6 +185,6 @@ func compositeSide(code string) string {
 }
 
 func (f *fn) isNull(not string, x ast.Expr) val {
-	v := f.narrowedAsDeclared(x)
+	v := looked(f.narrowedAsDeclared(x))
 	return val{code: not + side(v.code) + ".IsNull()", typ: typecheck.Bool, fresh: true, loads: v.loads}
 }

@@ -7,7 +7,7 @@ import (
 
 // nonNull lowers x!.
 func (f *fn) nonNull(x *ast.NonNull) val {
-	v := f.expr(x.X)
+	v := looked(f.expr(x.X))
 	opt, ok := v.typ.(*typecheck.Optional)
 	if !ok {
 		return v
@@ -19,6 +19,14 @@ func (f *fn) nonNull(x *ast.NonNull) val {
 	out := f.part(v, opt.Elem, side(v.code)+".Must("+what+")")
 	out.fresh = v.fresh && !f.boxed(opt.Elem) // other values may have the box
 	return out
+}
+
+// looked returns v for what only looks at it.
+func looked(v val) val {
+	if v.look != nil {
+		return *v.look
+	}
+	return v
 }
 
 // coalesce lowers x ?? y: y is evaluated only where x is null.

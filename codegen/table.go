@@ -105,11 +105,11 @@ func (f *fn) tableMethod(c *typecheck.Call, t *typecheck.Table, recv val, args [
 	case typecheck.HasMethod:
 		return fresh(result, r+".Has("+f.key(t.Key.Type(), args[0])+")")
 	case typecheck.GetMethod:
-		key := f.key(t.Key.Type(), args[0])
+		key, boxed := f.key(t.Key.Type(), args[0]), ""
 		if f.boxed(t.Row) {
-			return f.part(recv, result, "aeonrt.BoxIf("+r+".Find("+key+"))")
+			boxed = "aeonrt.BoxIf(" + r + ".Find(" + key + "))"
 		}
-		return f.part(recv, result, "aeonrt.GetRow("+recv.code+", "+key+")")
+		return f.taken(recv, result, "aeonrt.GetRow("+recv.code+", "+key+")", boxed)
 	case typecheck.KeysMethod:
 		if t.Key.Type() == typecheck.Bytes {
 			return fresh(result, "aeonrt.BytesVector("+r+".Keys())")
