@@ -29,7 +29,7 @@ graph. Progress and diagnostics go to standard error. A command that has said no
 	           in the user's cache directory
 	NO_COLOR   if it is set and not empty, output has no colours
 	PATH       leads to the go command that compiles the programs
-	GOOS, GOARCH, GOEXPERIMENT, …  as for go build
+	GOOS, GOARCH, GOEXPERIMENT, …  as for go build, also as written by go env -w
 	GOMODCACHE, GOPROXY  where Go has, and gets, the modules of the store
 
 A program is compiled with its store by aeonc build, and by aeonc run --data. The

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -128,7 +127,7 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	lay := layOut(req)
 	identity := append(lay.identity(), golang.id, rt.Hash)
 	dir := filepath.Join(b.Cache.dir, "build", digest(identity...)[:32])
-	exe := filepath.Join(dir, req.Name+exeSuffix())
+	exe := filepath.Join(dir, req.Name+golang.exeSuffix())
 	if len(lay.places) == 0 && isFile(exe) {
 		b.Cache.touch(dir)
 		return Result{Path: exe, Cached: true, Took: time.Since(start)}, nil
@@ -409,15 +408,4 @@ func mainSource(kind Kind, imports []string, linked string) []byte {
 	}
 	b.WriteString("\t)\n}\n")
 	return b.Bytes()
-}
-
-func exeSuffix() string {
-	goos := os.Getenv("GOOS")
-	if goos == "" {
-		goos = runtime.GOOS
-	}
-	if goos == "windows" {
-		return ".exe"
-	}
-	return ""
 }

@@ -1,12 +1,14 @@
 package gobuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -20,13 +22,14 @@ func (e *ToolchainError) Error() string { return e.Msg }
 // toolchain is the go command that the PATH leads to.
 type toolchain struct {
 	path    string // absolute
-	id      string // changes when the command, or an environment variable it obeys, changes
+	id      string // changes when the command, or a variable it obeys, changes
 	version string // of its root, as in "go1.26.8"; "" if that is not known without running it
+	goos    string // the system that it compiles for
 }
 
-// goVariables are the environment variables that decide what `go build` makes.
+// goVariables are those that decide what `go build` makes.
 var goVariables = []string{"GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOMIPS", "GOMIPS64",
-	"GOPPC64", "GORISCV64", "GOWASM", "GOEXPERIMENT", "GODEBUG", "GOROOT", "GOFIPS140", "GOENV"}
+	"GOPPC64", "GORISCV64", "GOWASM", "GOEXPERIMENT", "GODEBUG", "GOROOT", "GOFIPS140"}
 
 // findGo finds the go command. It runs nothing: a cached program must start at once.
 func findGo(wantVersion string) (toolchain, error) {
@@ -45,19 +48,50 @@ func findGo(wantVersion string) (toolchain, error) {
 	parts := []string{path, strconv.FormatInt(info.Size(), 10), strconv.FormatInt(info.ModTime().UnixNano(), 10)}
 	// The command may be a small front that leads to another root: what
 	// `go version` reads is that root's VERSION file.
-	version := ""
+	version, root := "", os.Getenv("GOROOT")
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		root := filepath.Dir(filepath.Dir(real))
-		file, _ := os.ReadFile(filepath.Join(root, "VERSION"))
+		own := filepath.Dir(filepath.Dir(real))
+		file, _ := os.ReadFile(filepath.Join(own, "VERSION"))
 		parts = append(parts, real, string(file))
-		if other := os.Getenv("GOROOT"); other == "" || filepath.Clean(other) == root {
+		if root == "" || filepath.Clean(root) == own {
 			version, _, _ = strings.Cut(string(file), "\n")
+			root = own
 		}
 	}
+	variable := goEnv(root)
 	for _, v := range goVariables {
-		parts = append(parts, v+"="+os.Getenv(v))
+		parts = append(parts, v+"="+variable(v))
 	}
-	return toolchain{path, digest(parts...), version}, nil
+	return toolchain{path, digest(parts...), version, cmp.Or(variable("GOOS"), runtime.GOOS)}, nil
+}
+
+// goEnv returns what a go command with this root takes variables to be: what the environment says, else what
+// `go env -w` has written, else what the root says. It reads the files itself, as findGo runs nothing.
+func goEnv(root string) func(name string) string {
+	files, user := []string{filepath.Join(root, "go.env")}, os.Getenv("GOENV")
+	if dir, err := os.UserConfigDir(); user == "" && err == nil {
+		user = filepath.Join(dir, "go", "env")
+	}
+	if user != "off" {
+		files = append(files, user)
+	}
+	written := make(map[string]string)
+	for _, name := range files {
+		text, _ := os.ReadFile(name) // most users have none
+		for line := range strings.Lines(string(text)) {
+			if name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "="); ok {
+				written[name] = value
+			}
+		}
+	}
+	return func(name string) string { return cmp.Or(os.Getenv(name), written[name]) }
+}
+
+func (t toolchain) exeSuffix() string {
+	if t.goos == "windows" {
+		return ".exe"
+	}
+	return ""
 }
 
 // checkVersion fails unless the toolchain is at least Go `want`, as in "1.26".

@@ -47,7 +47,7 @@ func (b *Builder) compileInModules(ctx context.Context, golang toolchain, dir, m
 	if err != nil {
 		return "", false, err
 	}
-	exe = filepath.Join(b.Cache.dir, "build", digest(append(identity, ids)...)[:32], lay.exe+exeSuffix())
+	exe = filepath.Join(b.Cache.dir, "build", digest(append(identity, ids)...)[:32], lay.exe+golang.exeSuffix())
 	if isFile(exe) {
 		b.Cache.touch(filepath.Dir(exe))
 		return exe, true, nil

@@ -22,6 +22,10 @@ var ofTool = []plant{
 		"case !t.every && t.tick > 0:",
 		"case false:",
 		"./spec/trace -run TestMutantsAreRefused"),
+	bug("an executable is for another platform", "internal/gobuild/toolchain.go", // than `go env -w` has chosen since
+		"return cmp.Or(os.Getenv(name), written[name])",
+		"return os.Getenv(name)",
+		"./internal/gobuild -run TestWrittenVariablesCount"),
 	bug("a wrong command line exits as a panic does", "runtime/store/store.go",
 		"ExitUsage  = 64",
 		"ExitUsage  = 2",
