@@ -281,16 +281,17 @@ func (l local) EndChain(c event.Chain, r *across.Reply) {
 	ch := s.abroad.chains[c.First]
 	delete(s.abroad.chains, c.First)
 	s.abroad.Unlock()
-	if ch == nil {
-		return // of an earlier start, or given up
-	}
-	if r.Failed != nil {
+	switch {
+	case ch == nil && r.Failed != nil: // the client was told that the outcome is unknown, and there is no dead letter
+		s.log.Warn("a chain has failed that was given up", "event", c.First.String(), "error", r.Failed.Error())
+	case ch == nil: // of an earlier start, or given up
+	case r.Failed != nil:
 		ch.over(r.Failed)
-		return
+	default:
+		err := codec.ReadResult(r.Result, s, ch.args)
+		assert.That(err == nil, "exec: the result of a chain cannot be read: %v", err)
+		ch.over(nil)
 	}
-	err := codec.ReadResult(r.Result, s, ch.args)
-	assert.That(err == nil, "exec: the result of a chain cannot be read: %v", err)
-	ch.over(nil)
 }
 
 // tellEnd tells the store of a request how its chain has ended here, when that, at pos, is durable, and all that was printed is out.

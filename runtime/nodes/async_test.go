@@ -3,6 +3,8 @@ package nodes_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,7 +171,7 @@ func init() {
 	}
 	tillPass.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
 		x := args.(*tillArgs)
-		cx.Tail(x.of[0], &tillAdd, &tillArgs{by: x.by})
+		cx.Tail(x.of[0], &tillAdd, &tillArgs{by: x.by, after: x.after})
 	}
 	tillHave.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
 		x := args.(*tillArgs)
@@ -201,12 +203,16 @@ func init() {
 }
 
 // tills opens a cluster of five stores, whose messages take some time, and returns tills in each, and a client of store 0.
-func tills(t *testing.T, each int, delay time.Duration, engine func() store.Engine) (c *nodes.Cluster, in [5][]aeonrt.Ref, cl *aeonrt.Client) {
-	c, err := nodes.Open(nodes.Config{
+func tills(t *testing.T, each int, delay time.Duration, engine func() store.Engine, changes ...func(*nodes.Config)) (c *nodes.Cluster, in [5][]aeonrt.Ref, cl *aeonrt.Client) {
+	cfg := nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(&tillPackage)}, Stores: 5, Partitions: 20, Spread: true, Delay: under(delay),
 		Open:  func(event.StoreID) (store.Engine, error) { return engine(), nil },
 		Fatal: func(err error) { panic(err) },
-	})
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	c, err := nodes.Open(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,6 +344,36 @@ func TestAChainThatFailsElsewhere(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A client that gives a chain up, as a store has ended in which it might be, is told that the outcome is unknown. When the chain has failed the log says so.
+func TestAChainThatIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tillWait = time.Sleep
+		var said strings.Builder
+		c, in, cl := tills(t, 1, 0, func() store.Engine { return memengine.New() }, func(c *nodes.Config) {
+			c.System.Log = slog.New(slog.NewTextHandler(&said, nil))
+		})
+		ended := make(chan error)
+		go func() { ended <- cl.Await(in[1][0], &tillPass, &tillArgs{by: 3, after: time.Second, of: in[2]}) }()
+		<-time.After(100 * time.Millisecond)
+		if err := c.Crash(4, losing(allLost)); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.As(err, new(*event.UnknownError)) {
+			t.Errorf("the client gets %v", err)
+		}
+		if err := c.Restart(4); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * time.Second)
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(said.String(), `msg="a chain has failed that was given up"`) || !strings.Contains(said.String(), `error="too many"`) {
+			t.Errorf("the log has %s", said.String())
+		}
+	})
 }
 
 // What several calls of an event have written in one store is all there when that store begins anew: no vote counts that it has sent while one of them runs, or is on
