@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,6 +46,7 @@ func TestTry(t *testing.T) {
 		{"the certificate of one is not trusted", true, []step{{Untrusted, lost}, {NotDone, lost}, {Untrusted, lost}, {Untrusted, lost}, {Answered, nil}}, nil, "", []int{0, 1, 2, 0, 1}},
 		{"a refusal", true, []step{{NotDone, lost}, {Answered, refused}}, refused, No, []int{0, 1}},
 		{"a refusal behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, refused}}, nil, Unknown, []int{0, 1}},
+		{"a refusal of what stands between, behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, full}}, ErrUnknown, Unknown, []int{0, 1}},
 		{"the outcome behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, aborted}}, aborted, No, []int{0, 1}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -230,5 +232,33 @@ func TestNoAnswer(t *testing.T) {
 	}
 	if err := c.Call(ctx, "Bank/main", "open", nil, nil); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a node has taken the call, and gone: %v", err)
+	}
+}
+
+// What stands between refuses a call. That it has not happened is true of the first sending alone.
+func TestRefusedBetween(t *testing.T) {
+	var sent atomic.Int64
+	breaks := int64(0)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		if sent.Add(1) <= breaks {
+			panic(http.ErrAbortHandler) // when it may have been performed
+		}
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, "<html>slowly")
+	}))
+	defer s.Close()
+	c, err := New(Config{URLs: []string{s.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []error{ErrUnavailable, ErrUnknown} {
+		err := c.Call(t.Context(), "Bank/main", "open", nil, nil)
+		if of, is := errors.AsType[*Error](err); !is || !errors.Is(err, want) || (of.Happened == No) != (want == ErrUnavailable) || sent.Load() != breaks+1 {
+			t.Errorf("refused at sending %d: %v", sent.Load(), err)
+		}
+		breaks = 1
+		sent.Store(0)
 	}
 }

@@ -99,7 +99,9 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 func answered(err error, maybe bool) error {
 	if e, is := errors.AsType[*Error](err); is && maybe && !e.outcome && e.Happened == No {
 		open := *e
-		open.Happened = Unknown
+		if open.Happened = Unknown; open.Code == Unavailable {
+			open.Code = NoOutcome
+		}
 		return &open
 	}
 	return err
