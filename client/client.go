@@ -187,8 +187,8 @@ func (c *Client) perform(ctx context.Context, r *request, result any) error {
 
 // send sends a request to a node once.
 func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, outcome Outcome, err error) {
-	var sent atomic.Bool // the node may have it; the trace is called by other goroutines
-	trace := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
+	var sent atomic.Int64 // how often the node may have got it, as package http sends it again by itself; the trace is called by other goroutines
+	trace := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Add(1) }})
 	q, err := http.NewRequestWithContext(trace, r.method, c.urls[node]+r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, Answered, err
@@ -204,7 +204,7 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 	}
 	answer, err := c.http.Do(q)
 	if err != nil {
-		if sent.Load() {
+		if sent.Load() > 0 {
 			return nil, MaybeDone, err
 		}
 		if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
@@ -220,6 +220,9 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 		return body, Answered, nil
 	}
 	failure := problem(answer.StatusCode, body)
+	if sent.Load() > 1 {
+		failure = failure.behindMaybe()
+	}
 	return nil, outcomeOf(answer.StatusCode, failure), failure
 }
 

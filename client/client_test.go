@@ -235,30 +235,32 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// What stands between refuses a call. That it has not happened is true of the first sending alone.
+// What stands between refuses a call. That it has not happened is true of the first sending alone, also if the second one is of package http itself,
+// which sends a request with a key again when a connection breaks that it has used before.
 func TestRefusedBetween(t *testing.T) {
-	var sent atomic.Int64
-	breaks := int64(0)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Connection", "close")
-		if sent.Add(1) <= breaks {
-			panic(http.ErrAbortHandler) // when it may have been performed
+	for _, kept := range []bool{false, true} {
+		var sent, breaks atomic.Int64
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if sent.Add(1) <= breaks.Load() {
+				panic(http.ErrAbortHandler) // when it may have been performed
+			}
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = io.WriteString(w, "<html>slowly")
+		}))
+		defer s.Close()
+		s.Config.SetKeepAlivesEnabled(kept)
+		c, err := New(Config{URLs: []string{s.URL}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(http.StatusTooManyRequests)
-		_, _ = io.WriteString(w, "<html>slowly")
-	}))
-	defer s.Close()
-	c, err := New(Config{URLs: []string{s.URL}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []error{ErrUnavailable, ErrUnknown} {
-		err := c.Call(t.Context(), "Bank/main", "open", nil, nil)
-		if of, is := errors.AsType[*Error](err); !is || !errors.Is(err, want) || (of.Happened == No) != (want == ErrUnavailable) || sent.Load() != breaks+1 {
-			t.Errorf("refused at sending %d: %v", sent.Load(), err)
+		for _, want := range []error{ErrUnavailable, ErrUnknown} {
+			err := c.Call(t.Context(), "Bank/main", "open", nil, nil)
+			if of, is := errors.AsType[*Error](err); !is || !errors.Is(err, want) || (of.Happened == No) != (want == ErrUnavailable) || sent.Load() != breaks.Load()+1 {
+				t.Errorf("refused at sending %d, connections are kept: %v: %v", sent.Load(), kept, err)
+			}
+			breaks.Store(1)
+			sent.Store(0)
 		}
-		breaks = 1
-		sent.Store(0)
 	}
 }

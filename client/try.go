@@ -70,7 +70,10 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 		cancel()
 		if outcome == Answered {
 			n.first.Store(int64(node))
-			return answered(err, maybe)
+			if e, is := errors.AsType[*Error](err); is && maybe {
+				return e.behindMaybe()
+			}
+			return err
 		}
 		maybe, last = maybe || outcome == MaybeDone, err
 		if maybe && !again {
@@ -95,16 +98,16 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 	return &Error{Code: Unavailable, Msg: "no node has performed the call", Happened: No, cause: last}
 }
 
-// answered returns the failure of an answer. If the request may have been performed before, a failure of this sending alone leaves that open.
-func answered(err error, maybe bool) error {
-	if e, is := errors.AsType[*Error](err); is && maybe && !e.outcome && e.Happened == No {
-		open := *e
-		if open.Happened = Unknown; open.Code == Unavailable {
-			open.Code = NoOutcome
-		}
-		return &open
+// behindMaybe returns the failure of a request that may have been performed before: one of this sending alone leaves that open.
+func (e *Error) behindMaybe() *Error {
+	if e.outcome || e.Happened != No {
+		return e
 	}
-	return err
+	open := *e
+	if open.Happened = Unknown; open.Code == Unavailable {
+		open.Code = NoOutcome
+	}
+	return &open
 }
 
 // wait waits, and reports whether ctx goes on.
