@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -216,14 +217,28 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 	if body, err = io.ReadAll(answer.Body); err != nil {
 		return nil, MaybeDone, err
 	}
-	if answer.StatusCode < http.StatusBadRequest {
+	switch {
+	case isResult(answer, r):
 		return body, Answered, nil
+	case answer.StatusCode < http.StatusBadRequest:
+		said := fmt.Sprintf("the answer is none of the program; its status is %s, its type %q", answer.Status, answer.Header.Get("Content-Type"))
+		return nil, Answered, &Error{Code: NoOutcome, Msg: said, Happened: Unknown}
 	}
 	failure := problem(answer.StatusCode, body)
 	if sent.Load() > 1 {
 		failure = failure.behindMaybe()
 	}
 	return nil, outcomeOf(answer.StatusCode, failure), failure
+}
+
+// isResult reports whether the program has answered that it has performed a request. What stands between answers with pages: it redirects to one for
+// logging in, say. A redirect may also have made of a POST a GET, which has lost the arguments.
+func isResult(answer *http.Response, r *request) bool {
+	if of := answer.Request; of != nil && of.Method != r.method { // nil: the transport is none of package http
+		return false
+	}
+	kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	return answer.StatusCode == http.StatusNoContent || answer.StatusCode == http.StatusOK && err == nil && kind == "application/json"
 }
 
 // problem reads a failure as RFC 9457 has it.

@@ -129,6 +129,7 @@ func TestRequests(t *testing.T) {
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			_, _ = io.WriteString(w, `{"code":"aborted","detail":"not enough","happened":"no","at":"bank.aeon:6","path":["a","b"]}`)
 		default:
+			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(fmt.Sprint(r.Method, " ", r.URL.RequestURI(), " ", r.Header.Get("Authorization"), " ", r.Header.Get("Content-Type"), " ", string(body)))
 		}
 	}))
@@ -261,6 +262,51 @@ func TestRefusedBetween(t *testing.T) {
 			}
 			breaks.Store(1)
 			sent.Store(0)
+		}
+	}
+}
+
+// What stands between answers with a page, or redirects to one, or to a request without the arguments: what has become of the call is unknown.
+func TestAnsweredBetween(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		switch {
+		case r.URL.Path == "/v1/Bank/main/moved" && r.Method == http.MethodPost:
+			http.Redirect(w, r, "/login", http.StatusFound)
+		case r.URL.Path == "/v1/Bank/main/elsewhere" && r.Method == http.MethodPost:
+			http.Redirect(w, r, r.URL.Path, http.StatusMovedPermanently) // https instead of http, say
+		case r.URL.Path == "/v1/Bank/main/kept":
+			http.Redirect(w, r, "/v1/Bank/main/count", http.StatusPermanentRedirect)
+		case r.URL.Path == "/v1/Bank/main/stored":
+			w.WriteHeader(http.StatusAccepted)
+		case r.URL.Path == "/v1/Bank/main/close":
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case r.URL.Path == "/v1/Bank/main/page", r.URL.Path == "/login":
+			w.Header().Set("Content-Type", "text/html")
+		}
+		_, _ = io.WriteString(w, "7")
+	}))
+	defer s.Close()
+	c, err := New(Config{URLs: []string{s.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"moved", "elsewhere", "page", "stored"} {
+		for _, result := range []any{nil, new(int), new(json.RawMessage)} {
+			err := c.Call(t.Context(), "Bank/main", method, map[string]any{"owner": "ann"}, result)
+			if of, is := errors.AsType[*Error](err); !is || of.Happened != Unknown || !errors.Is(err, ErrUnknown) {
+				t.Errorf("%s: %v", method, err)
+			}
+		}
+	}
+	if err := c.Read(t.Context(), "Bank/main", "page", nil, nil); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a page instead of what is read: %v", err)
+	}
+	for method, want := range map[string]int{"count": 7, "kept": 7, "close": 0} {
+		var got int
+		if err := c.Call(t.Context(), "Bank/main", method, nil, &got); err != nil || got != want {
+			t.Errorf("%s: %d (%v)", method, got, err)
 		}
 	}
 }
