@@ -195,7 +195,7 @@ const object = <T>(fields: readonly (readonly [name: string, of: AnyCodec])[]): 
 	},
 });
 
-const token = /"(?:[^"\\]+|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 // parse reads JSON with each number as a string.
 function parse(json: string): unknown {
@@ -263,8 +263,14 @@ async function within<T>(ms: number, signal: AbortSignal | undefined, f: (signal
 
 interface Answer {
 	readonly status: number;
+	readonly type: string;
 	readonly body: string;
 	readonly retryAfterMs: number;
+}
+
+// typeOf is the media type of an answer, without parameters.
+function typeOf(a: Response): string {
+	return (a.headers.get("Content-Type") ?? "").replace(/;.*/, "").trim().toLowerCase();
 }
 
 // failureOf reads a problem (RFC 9457).
@@ -277,7 +283,24 @@ function failureOf(a: Answer): AeonError {
 	} catch {
 		// it is none: something between has answered
 	}
-	return new AeonError("http", `the answer has status ${a.status}`, "unknown", a.status);
+	return foreign(a);
+}
+
+// foreign is the failure of a request that something between has answered: with a page for logging in, say, to which it has redirected fetch.
+function foreign(a: Answer): AeonError {
+	return new AeonError("http", `the answer is none of the program; its status is ${a.status}, its type "${a.type}"`, "unknown", a.status);
+}
+
+// resultOf reads the answer to a request that has been performed, which has this status.
+function resultOf<T>(a: Answer, status: 200 | 201 | 204, read: (raw: unknown) => T): T {
+	try {
+		if (a.status === status && (status === 204 || a.type === "application/json")) {
+			return read(status === 204 ? null : parse(a.body));
+		}
+	} catch {
+		// it is not what the program answers
+	}
+	throw foreign(a);
 }
 
 // passing are the statuses after which a request is sent again: that of the program, and those of what stands between.
@@ -315,25 +338,25 @@ class Connection {
 		return send((this.urls[this.at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
 	}
 
-	private send(method: string, path: string, head: Record<string, string>, body: string | undefined, ms: number, signal: AbortSignal | undefined): Promise<Answer> {
+	private send(path: string, head: Record<string, string>, body: string, ms: number, signal: AbortSignal | undefined): Promise<Answer> {
 		return within(ms, signal, async (both) => {
-			const a = await this.fetch(method, path, head, body, both);
-			return { status: a.status, body: await a.text(), retryAfterMs: Number(a.headers.get("Retry-After") ?? 0) * 1000 || 0 };
+			const a = await this.fetch("POST", path, head, body, both);
+			return { status: a.status, type: typeOf(a), body: await a.text(), retryAfterMs: Number(a.headers.get("Retry-After") ?? 0) * 1000 || 0 };
 		});
 	}
 
-	/** Sends a request, which may come twice, until it is answered. */
-	async ask(method: string, path: string, head: Record<string, string>, body: string | undefined, options: CallOptions): Promise<string> {
+	/** Posts a request, which may come twice, until it is answered: with this status if it has been performed. */
+	async ask<T>(path: string, head: Record<string, string>, body: string, options: CallOptions, status: 200 | 201 | 204, read: (raw: unknown) => T): Promise<T> {
 		const until = Date.now() + (options.timeoutMs ?? this.options.timeoutMs ?? 120_000);
-		const all = body === undefined ? head : { ...head, "Content-Type": "application/json" };
+		const all = { ...head, "Content-Type": "application/json" };
 		let lost = false; // an attempt may have happened
 		for (let attempt = 0; ; attempt++) {
 			let failure: AeonError;
 			let atLeastMs = 0;
 			try {
-				const a = await this.send(method, path, all, body, Math.max(1, Math.min(this.options.attemptMs ?? 40_000, until - Date.now())), options.signal);
-				if (a.status < 300) {
-					return a.body;
+				const a = await this.send(path, all, body, Math.max(1, Math.min(this.options.attemptMs ?? 40_000, until - Date.now())), options.signal);
+				if (a.status < 400) {
+					return resultOf(a, status, read);
 				}
 				failure = failureOf(a);
 				if (!passing.has(a.status)) { // 422 is the outcome, whichever attempt has brought it about
@@ -359,8 +382,8 @@ class Connection {
 
 	async call(path: string, m: Method, args: unknown, options: CallOptions = {}): Promise<unknown> {
 		const head: Record<string, string> = m.readOnly ? {} : { "Idempotency-Key": options.key ?? newKey() };
-		const body = await this.ask("POST", path, head, m.params.write(args ?? {}), options);
-		return m.result === null ? undefined : m.result.read(parse(body));
+		const { result } = m;
+		return this.ask(path, head, m.params.write(args ?? {}), options, result === null ? 204 : 200, (raw) => result?.read(raw));
 	}
 }
 
@@ -438,8 +461,8 @@ async function follow(c: Connection, events: string, tables: Record<string, Clie
 		try {
 			await within(quietMs, signal, async (both, more) => {
 				const a = await c.fetch("GET", events, last === "" ? {} : { "Last-Event-ID": last }, undefined, both);
-				if (a.status !== 200 || a.body === null) {
-					const failure = failureOf({ status: a.status, body: await a.text(), retryAfterMs: 0 });
+				if (a.status !== 200 || a.body === null || typeOf(a) !== "text/event-stream") {
+					const failure = failureOf({ status: a.status, type: typeOf(a), body: await a.text(), retryAfterMs: 0 });
 					if (!passing.has(a.status)) {
 						failed = { error: failure };
 					}
@@ -488,7 +511,7 @@ async function dispatch(data: string, tables: Record<string, ClientTable>, handl
 async function listen(c: Connection, tables: Record<string, ClientTable>, handlers: Record<string, object>, options: CallOptions): Promise<Listener<unknown>> {
 	const names = Object.keys(handlers).filter((name) => handlers[name] !== undefined);
 	const classes = names.map((name) => tables[name]?.name ?? name);
-	const begun = JSON.parse(await c.ask("POST", "/v1/clients", {}, JSON.stringify({ classes }), options)) as { id: string; events: string; references: Record<string, string> };
+	const begun = await c.ask("/v1/clients", {}, JSON.stringify({ classes }), options, 201, (raw) => raw as { events: string; references: Record<string, string> });
 	const stop = new AbortController();
 	const reason = new Error("the listener was closed");
 	const close = (): void => stop.abort(reason);

@@ -69,6 +69,44 @@ async function values(): Promise<void> {
 	same([nowhere.code, nowhere.happened, nowhere.status], ["unreachable", "unknown", 0], "a program that is not there");
 }
 
+// What stands between answers with a page: what has become of the call is unknown, and is told soon.
+async function between(): Promise<void> {
+	const pen: Item = { Name: "pen", Cents: 120n, Size: "SMALL", Note: null, Tags: [] };
+	const open = `"${"a".repeat(30)}`; // a text that does not end
+	const none = "http unknown";
+	const outcome = (call: Promise<unknown>): Promise<string> => call.then(String, (err: unknown) => (err instanceof AeonError ? `${err.code} ${err.happened}` : String(err)));
+	for (const [status, type, body, put, count] of [
+		[200, "text/html; charset=utf-8", `<html>${open}`, none, none],
+		[200, "application/json", open, none, none],
+		[200, "application/json", '{"code":"login"}', none, none],
+		[202, "application/json", "7", none, none],
+		[200, "application/json; charset=utf-8", "7", none, "7"],
+		[204, "text/plain", null, "undefined", none],
+	] as const) {
+		const answered = connect({ url: "http://127.0.0.1:1", fetch: () => Promise.resolve(new Response(body, { status, headers: { "Content-Type": type } })) });
+		const began = Date.now();
+		const got = await Promise.all([answered.Shop("main").put({ item: pen }), answered.Shop("main").count(), answered.listen({ Ear: {} })].map(outcome));
+		same(got, [put, count, none], `${status} ${type} ${String(body)}`);
+		same(Date.now() - began < 2_000, true, "an answer is read soon");
+	}
+}
+
+// streaming is the program if its stream of callbacks is this one.
+function streaming(type: string, events: string): typeof shop {
+	return connect({
+		url: "http://127.0.0.1:1",
+		fetch: (_, init) => {
+			const begun = new Response('{"id":"x","events":"/v1/clients/x/events","references":{"Ear":"Ear:1"}}', { status: 201, headers: { "Content-Type": "application/json" } });
+			return Promise.resolve(init?.method === "POST" ? begun : new Response(events, { headers: { "Content-Type": type } }));
+		},
+	});
+}
+
+async function streams(): Promise<void> {
+	const l = await streaming("text/html", "<html>").listen({ Ear: {} });
+	same(await l.closed.catch((err: unknown) => err instanceof AeonError && err.code), "http", "a page instead of the stream");
+}
+
 async function callbacks(): Promise<void> {
 	const main = shop.Shop("callbacks");
 	const heard: unknown[] = [];
@@ -164,6 +202,8 @@ if (process.argv[3] === "kills") {
 	await kills(Number(process.argv[4]));
 } else {
 	await values();
+	await between();
+	await streams();
 	await callbacks();
 }
 console.log("done");
