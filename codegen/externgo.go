@@ -175,27 +175,28 @@ func (p *pkg) extern(w *writer, f *typecheck.Func) {
 	}
 	call += ")"
 	result := func(v string) string { return p.ofGo(f.Result, sig.Results().At(0).Type(), v) }
+	ret, err := e.temp(), e.temp() // names that no parameter has
 	switch f.Go.Fails {
 	case typecheck.GoText:
 		w.add("return aeonrt.GoErrorText(%s)", call)
 	case typecheck.GoNull:
-		w.add("ret, err := %s", call)
-		w.add("if err != nil {")
+		w.add("%s, %s := %s", ret, err, call)
+		w.add("if %s != nil {", err)
 		w.add("return %s", p.zero(f.Result))
 		w.add("}")
 		if elem, g := f.GoResult(); elem != f.Result {
-			w.add("return aeonrt.Some(%s)", p.ofGo(elem, g, "ret"))
+			w.add("return aeonrt.Some(%s)", p.ofGo(elem, g, ret))
 		} else {
-			w.add("return %s", result("ret"))
+			w.add("return %s", result(ret))
 		}
 	case typecheck.GoAborts:
 		if isVoid(f.Result) {
 			w.add("aeonrt.GoError(%s)", call)
 			break
 		}
-		w.add("ret, err := %s", call)
-		w.add("aeonrt.GoError(err)")
-		w.add("return %s", result("ret"))
+		w.add("%s, %s := %s", ret, err, call)
+		w.add("aeonrt.GoError(%s)", err)
+		w.add("return %s", result(ret))
 	default:
 		w.add("return %s", result(call))
 	}

@@ -73,8 +73,8 @@ var ofCompiler = []plant{
 		"if p := any(nil); p != nil {",
 		"./spec/golden -run TestGoldenPrograms"),
 	bug("an error of Go is lost", "codegen/externgo.go",
-		"\t\tw.add(\"aeonrt.GoError(err)\")\n",
-		"\t\tw.add(\"_ = err\")\n",
+		"\t\tw.add(\"aeonrt.GoError(%s)\", err)\n",
+		"\t\tw.add(\"_ = %s\", err)\n",
 		"./spec/golden -run TestGoldenPrograms"),
 	bug("a field of a Go struct is lost", "typecheck/gotype.go", // no class can have it
 		"if !f.Exported() || f.Embedded() {",
