@@ -210,8 +210,8 @@ func (r *reader) integer(t *Type) int64 {
 
 func (r *reader) natural(t *Type) uint64 {
 	text := r.number(t.article())
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || n > t.max {
+	n, err := strconv.ParseUint(strings.TrimPrefix(text, "-"), 10, 64) // -0 is 0
+	if err != nil || n > t.max || n > 0 && text[0] == '-' {
 		r.outside(t, text)
 	}
 	return n
