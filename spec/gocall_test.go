@@ -11,6 +11,7 @@ import (
 	"go/types"
 	"math/big"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,8 @@ var echoes = []struct {
 	{"Int?", "*big.Int", same[*big.Int], []string{"null", `parseJson<Int>("\"0\"")`}},
 	{"vector<Int>", "[]big.Int", same[[]big.Int], []string{"[]", `[parseJson<Int>("\"7\"")!, parseJson<Int>("\"-8\"")!]`}},
 	{"map<Addr, vector<Addr?>>", "map[netip.Addr][]*netip.Addr", same[map[netip.Addr][]*netip.Addr], []string{"hosts()"}},
+	{"vector<Hue>", "[]Color", same[[]color], []string{"[]", "[GREEN, RED, GREEN]"}},
+	{"vector<Level>", "[]Level", same[[]level], []string{"[]", `[parseJson<Level>("\"3\"")!, parseJson<Level>("\"255\"")!]`}},
 	{"Pair", "Pair", same[pair], []string{`new Pair(parseJson<Addr>("\"10.0.0.1\"")!, null)`, `new Pair(parseJson<Addr>("\"::\"")!, parseJson<Int>("\"5\"")!)`}},
 }
 
@@ -77,9 +80,46 @@ type pair struct {
 	N  *big.Int
 }
 
+// color and level are bytes in Go, of which no vector is bytes: one is an enum, one has a text.
+type (
+	color uint8
+	level uint8
+)
+
+func (l level) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(l), 10), nil }
+
+func (l *level) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 8)
+	*l = level(n)
+	return err
+}
+
+// echoTypes are the types of echoes in the Go package of the program.
+const echoTypes = `
+type Pair struct {
+	At netip.Addr
+	N *big.Int
+}
+
+type Color uint8
+
+const (
+	RED Color = iota
+	GREEN
+)
+
+type Level uint8
+
+func (l Level) MarshalText() ([]byte, error) { return nil, nil }
+func (l *Level) UnmarshalText(text []byte) error { return nil }
+
+`
+
 const makers = `
 extern go "net/netip" { type Addr; }
 extern go "math/big" { type Int; }
+extern go "example.com/echo" { type Level; }
+enum Hue { RED, GREEN }
 class Pair { Addr at; Int? n; }
 map<Addr, vector<Addr?>> hosts() {
 	map<Addr, vector<Addr?>> m = new map<Addr, vector<Addr?>>();
@@ -103,7 +143,7 @@ map<duration, map<uint16, float?>> deep() {
 
 // A value of each type that passes is the same when it comes back.
 func TestValuesPassToGoAndBack(t *testing.T) {
-	code, funcs := "package echo\n\nimport (\n\"math/big\"\n\"net/netip\"\n\"time\"\n)\n\nvar _ time.Time\n\ntype Pair struct {\nAt netip.Addr\nN *big.Int\n}\n", inProcess{}
+	code, funcs := "package echo\n\nimport (\n\"math/big\"\n\"net/netip\"\n\"time\"\n)\n\nvar _ time.Time\n"+echoTypes, inProcess{}
 	var blocks, calls strings.Builder
 	printed := 0
 	for i, e := range echoes {

@@ -161,9 +161,9 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// isBytes reports whether values of type t are base64.
+// isBytes reports whether values of type t are base64. A slice of another type that is a byte in Go, as an enum may be, is none.
 func isBytes(t reflect.Type) bool {
-	return t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
+	return t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem() == reflect.TypeFor[uint8]()
 }
 
 // read reads JSON that the other process has written.
