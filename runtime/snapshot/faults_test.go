@@ -102,13 +102,13 @@ const faultyDir = "/backup/bank"
 
 func faultyTarget(fs vfs.FS) Target { return &directory{faultyDir, &vfsFiles{FS: fs}} }
 
-// faultyRows are those of the n-th snapshot: they differ from those of the one before by a row, which is an edit.
+// faultyRows are those of the n-th snapshot: they differ from those of the one before by a row, which is an edit, and not from those of the tenth before.
 func faultyRows(n int) map[string]string {
 	rows := map[string]string{}
 	for i := range 40 {
 		rows[fmt.Sprintf("key %02d", i)] = strings.Repeat("x", 300)
 	}
-	rows["key 07"] = fmt.Sprint(n)
+	rows["key 07"] = fmt.Sprint(n % 10)
 	return rows
 }
 
@@ -189,7 +189,7 @@ func readThem(t Target) error {
 var faultyActs = []faultyAct{
 	{"the first", 0, false, false, saveNext(1), []int{1}, nil},
 	{"edits", 2, false, false, saveNext(3), []int{1, 2, 3}, []int{1, 2}},
-	{"nothing new", 2, false, false, saveNext(2), []int{1, 2, 2}, []int{1, 2}},
+	{"nothing new", 2, false, false, saveNext(12), []int{1, 2, 12}, []int{1, 2}},
 	{"after a kill", 2, true, false, saveNext(3), []int{1, 2, 3}, []int{1, 2}},
 	{"and delete old ones", 3, false, true, savePruned, []int{3, 4}, []int{3}},
 	{"read", 3, false, false, readThem, []int{1, 2, 3}, []int{1, 2, 3}},

@@ -50,7 +50,7 @@ type Manifest struct {
 	Name    string        `json:"name"`
 	Store   string        `json:"store"`   // id of the store it was taken of
 	Program string        `json:"program"` // name of the package
-	Number  uint64        `json:"number"`  // counts the snapshots of the store
+	Number  uint64        `json:"number"`  // ascends from snapshot to snapshot of the store: see NextNumber
 	Taken   time.Time     `json:"taken"`
 	Actor   bytejson.Text `json:"actor,omitempty"`  // of a snapshot of an actor: Class/name, or Class:id without a name
 	Root    string        `json:"root,omitempty"`   // its id
@@ -173,15 +173,15 @@ func (e *DamageError) before(name string) bool {
 func numberIn(name string) (n uint64, ok bool) {
 	_, rest, _ := strings.Cut(name, "-")
 	digits, _, _ := strings.Cut(rest, "-")
-	n, err := strconv.ParseUint(digits, 10, 64)
+	n, err := strconv.ParseUint(digits, 10, 63) // so that there is a next one
 	return n, err == nil
 }
 
 // List returns the snapshots of a store, or of all stores if store is "", one store after the other, and the oldest of each first; and
 // those of which the manifest is damaged, by their names. These do not hide the others.
 //
-// The number says which is older, as the clock of a machine may be set back. Snapshots of a store that does not run share the number of the last one of the
-// running store, and the time tells these apart.
+// The number says which is older, as the clock of a machine may be set back. Versions before this one gave one number to several snapshots of a store
+// that does not run: the time tells these apart.
 func List(ctx context.Context, t Target, store string) (list []Manifest, damaged []*DamageError, err error) {
 	prefix := ""
 	if store != "" {

@@ -1,10 +1,8 @@
 package snapshot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -27,17 +25,6 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 	if err != nil {
 		return 0, err
 	}
-	// A store that was brought back from a copy of its directory numbers its snapshots anew from there: those with a higher number than like were made before.
-	made := func(m *Manifest) int {
-		switch {
-		case m.Name == like.Name:
-			return 2
-		case m.Number <= like.Number:
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(list, func(a, b Manifest) int { return cmp.Compare(made(&a), made(&b)) })
 	var old []string
 	var oldest Manifest
 	used := make(map[string]bool)
@@ -52,9 +39,7 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 				keep--
 			}
 		}
-		if oldest.Name == "" || m.Number <= oldest.Number {
-			oldest = *m
-		}
+		oldest = *m
 		used[m.mark()] = true
 		for _, f := range m.files() {
 			used[m.content(f)] = true

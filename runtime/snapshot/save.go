@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -21,7 +20,7 @@ type Saved struct {
 	NewBytes int64 // and their size
 }
 
-// Save makes a snapshot of rows; m says what it is of, Save fills the rest. What the target
+// Save makes a snapshot of rows; m says what it is of, with the number of NextNumber, and Save fills the rest. What the target
 // has already is not sent. Saving again after an error sends what is missing. A snapshot of one of several stores is
 // marked as pending, until Prune is told that the others are there, too.
 func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) {
@@ -32,9 +31,6 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 	m.Taken = m.Taken.UTC().Truncate(time.Millisecond)
 	m.Name = fmt.Sprintf("%s-%06d-%s", m.Taken.Format(stampLayout), m.Number, m.Kind)
 	m.Chunks, m.Packs = nil, nil
-	if err := m.rename(ctx, t); err != nil {
-		return nil, err
-	}
 	s, err := newSaver(ctx, t, m)
 	if err != nil {
 		return nil, err
@@ -82,18 +78,20 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 	return &s.Saved, put(ctx, t, s.path(), data)
 }
 
-// rename gives the snapshot a name that no other has: snapshots of two actors of a store that does not run
-// may be taken in the same second.
-func (m *Manifest) rename(ctx context.Context, t Target) error {
-	entries, err := t.List(ctx, m.Store+snapshotsDir+m.Name)
+// NextNumber returns the number of the next snapshot of a store: above last, that of the last one that the store knows, and above all that the place has.
+// The store may have forgotten some of these, as its directory was brought back from a copy; and one that does not run takes no note of its snapshots.
+func NextNumber(ctx context.Context, t Target, store string, last uint64) (uint64, error) {
+	entries, err := t.List(ctx, store+snapshotsDir)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	first := m.Name
-	for n := 2; slices.ContainsFunc(entries, func(e Entry) bool { return e.Name == m.path() }); n++ {
-		m.Name = fmt.Sprintf("%s-%d", first, n)
+	for _, e := range entries {
+		// The name has it, also of one whose manifest is damaged.
+		if n, ok := numberIn(strings.TrimPrefix(e.Name, store+snapshotsDir)); ok {
+			last = max(last, n)
+		}
 	}
-	return nil
+	return last + 1, nil
 }
 
 func put(ctx context.Context, t Target, name string, data []byte) error {

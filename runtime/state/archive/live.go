@@ -79,9 +79,12 @@ func (l *Live) take(ctx context.Context, to snapshot.Target, m snapshot.Manifest
 // save saves the rows that pick finds in a view of the store. Caller holds one.
 func (l *Live) save(ctx context.Context, to snapshot.Target, m snapshot.Manifest, view store.Reader, pick pick) (*snapshot.Saved, error) {
 	st := l.Store
-	m.Store, m.Program, m.Number = st.Identity().Store, st.Identity().Program, st.SnapshotNumber()+1
+	m.Store, m.Program = st.Identity().Store, st.Identity().Program
 	rows, err := pick(view, &m)
 	if err != nil {
+		return nil, err
+	}
+	if m.Number, err = snapshot.NextNumber(ctx, to, m.Store, st.SnapshotNumber()); err != nil {
 		return nil, err
 	}
 	// What the view shows lies before this batch in the journal: a snapshot must not have what

@@ -24,8 +24,11 @@ func (s *Stopped) Snapshot(ctx context.Context, to snapshot.Target, root event.A
 	if _, err := store.PartitionsOf(s.View); err != nil {
 		return nil, err // the store is empty
 	}
-	var err error
-	if m.Number, err = store.SnapshotNumberOf(s.View); err != nil {
+	last, err := store.SnapshotNumberOf(s.View)
+	if err != nil {
+		return nil, err
+	}
+	if m.Number, err = snapshot.NextNumber(ctx, to, m.Store, last); err != nil {
 		return nil, err
 	}
 	rows := snapshot.Rows(func(emit func(key, row []byte) error) error { return NodeRows(s.View, s.Overrides, emit) })
