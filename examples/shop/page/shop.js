@@ -281,6 +281,7 @@ async function follow(c, events, tables, handlers, signal) {
                     return;
                 }
                 for await (const e of eventsOf(a.body, more)) {
+                    signal.throwIfAborted(); // the handler before may have closed the listener
                     attempt = 0;
                     if (e.kind === "end") {
                         const end = JSON.parse(e.data);

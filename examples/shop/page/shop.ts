@@ -469,6 +469,7 @@ async function follow(c: Connection, events: string, tables: Record<string, Clie
 					return;
 				}
 				for await (const e of eventsOf(a.body, more)) {
+					signal.throwIfAborted(); // the handler before may have closed the listener
 					attempt = 0;
 					if (e.kind === "end") {
 						const end = JSON.parse(e.data) as { code: string; detail: string };

@@ -105,6 +105,17 @@ function streaming(type: string, events: string): typeof shop {
 async function streams(): Promise<void> {
 	const l = await streaming("text/html", "<html>").listen({ Ear: {} });
 	same(await l.closed.catch((err: unknown) => err instanceof AeonError && err.code), "http", "a page instead of the stream");
+	const said = (n: number): string => `id: ${n}\ndata: {"class":"Ear","method":"said","arguments":{"number":${n},"text":"","about":null}}\n\n`;
+	const heard: bigint[] = [];
+	const closing = streaming("text/event-stream", said(1) + said(2)).listen({
+		Ear: {
+			said: async ({ number }) => {
+				heard.push(number);
+				(await closing).close();
+			},
+		},
+	});
+	same([await (await closing).closed, heard], [undefined, [1n]], "a listener that its handler closes");
 }
 
 async function callbacks(): Promise<void> {
