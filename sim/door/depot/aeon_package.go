@@ -26,7 +26,7 @@ func (self Crate) Share() Crate {
 
 // Equal reports whether both values have equal fields.
 func (self Crate) Equal(other Crate) bool {
-	return self.Number == other.Number && self.Name == other.Name && self.Kind == other.Kind && aeonrt.EqualVectors(self.Weights, other.Weights, aeonrt.Eq[float64]) && aeonrt.EqualBoxes(self.Inner, other.Inner, Crate.Equal)
+	return self.Number == other.Number && self.Name == other.Name && self.Kind == other.Kind && aeonrt.EqualElems(self.Weights, other.Weights, aeonrt.Eq[float64]) && aeonrt.EqualContents(self.Inner, other.Inner, Crate.Equal)
 }
 
 // Str returns the text of the value.
@@ -111,7 +111,7 @@ func (self Content) Share() Content {
 
 // Equal reports whether both values have equal fields.
 func (self Content) Equal(other Content) bool {
-	return self.Open == other.Open && self.Count == other.Count && self.Mass == other.Mass && self.Rate == other.Rate && self.Raw.Equal(other.Raw) && self.Since == other.Since && self.Shift == other.Shift && self.Main == other.Main && aeonrt.EqualBoxes(self.Last, other.Last, Crate.Equal) && aeonrt.EqualVectors(self.Names, other.Names, aeonrt.Eq[string]) && aeonrt.EqualVectors(self.Crates, other.Crates, Crate.Equal) && self.Numbers.Equal(other.Numbers) && self.Seals.Equal(other.Seals) && self.Times.Equal(other.Times) && self.Others.Equal(other.Others) && aeonrt.EqualMaps(self.ByName, other.ByName, Crate.Equal) && aeonrt.EqualMaps(self.ByLevel, other.ByLevel, aeonrt.Eq[int64]) && aeonrt.EqualMaps(self.Marks, other.Marks, aeonrt.Eq[bool]) && aeonrt.EqualMaps(self.Words, other.Words, aeonrt.Eq[string]) && aeonrt.EqualMaps(self.ByKind, other.ByKind, func(x, y aeonrt.Vector[int64]) bool { return aeonrt.EqualVectors(x, y, aeonrt.Eq[int64]) }) && aeonrt.EqualMaps(self.Log, other.Log, aeonrt.Eq[int64]) && aeonrt.EqualMaps(self.Distance, other.Distance, aeonrt.Eq[int64]) && aeonrt.EqualVectors(self.Rows, other.Rows, Crate.Equal)
+	return self.Open == other.Open && self.Count == other.Count && self.Mass == other.Mass && self.Rate == other.Rate && self.Raw.Equal(other.Raw) && self.Since == other.Since && self.Shift == other.Shift && self.Main == other.Main && aeonrt.EqualContents(self.Last, other.Last, Crate.Equal) && aeonrt.EqualVectors(self.Names, other.Names, aeonrt.Eq[string]) && aeonrt.EqualElems(self.Crates, other.Crates, Crate.Equal) && self.Numbers.Equal(other.Numbers) && self.Seals.Equal(other.Seals) && self.Times.Equal(other.Times) && self.Others.Equal(other.Others) && aeonrt.EqualEntries(self.ByName, other.ByName, Crate.Equal) && aeonrt.EqualMaps(self.ByLevel, other.ByLevel, aeonrt.Eq[int64]) && aeonrt.EqualMaps(self.Marks, other.Marks, aeonrt.Eq[bool]) && aeonrt.EqualMaps(self.Words, other.Words, aeonrt.Eq[string]) && aeonrt.EqualMaps(self.ByKind, other.ByKind, func(x, y aeonrt.Vector[int64]) bool { return aeonrt.EqualVectors(x, y, aeonrt.Eq[int64]) }) && aeonrt.EqualMaps(self.Log, other.Log, aeonrt.Eq[int64]) && aeonrt.EqualMaps(self.Distance, other.Distance, aeonrt.Eq[int64]) && aeonrt.EqualElems(self.Rows, other.Rows, Crate.Equal)
 }
 
 // Str returns the text of the value.
