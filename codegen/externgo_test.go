@@ -313,6 +313,8 @@ void main() {
 	try { print(Hottest(null, [])); } catch (string why) { print(why); }
 	try { print(DegreeOf(1000)); } catch (string why) { print(why); }
 	try { print(parseJson<Degree>("\"x\"")!.Half()); } catch (string why) { print(why); }
+	map<Degree, Degree> twice = [parseJson<Degree>("\"8\"")!: d, d: d];
+	try { print(len(ByDegree(twice))); } catch (string why) { print(len(twice), why); }
 	print(Half(10, "odd"), HalfOrNull(10, "odd"), HalfOrNull(11, "odd"));
 	try { print(Half(11, "odd")); } catch (string why) { print(why); }
 }
@@ -358,7 +360,7 @@ func TestGoFunctionsChangeNoActor(t *testing.T) {
 	for i, text := range []string{afterSpoiling, crashes + "assignment to entry in nil map\n", crashes + "an error\n", crashes + "panic called with nil argument\n",
 		crashes + "runtime error: invalid memory address or nil pointer dereference\n", " 99 2 some some plain\n6 4 2026-01-02T03:04:06Z null\nearlier\nnull [] {} true &lt; &gt; \\'\n1.5\n" +
 			"53 57 37 4 GaugeRead{n: 1}\n8° 4° null 9° 8° {8°: [8°]} true\na spoiler.Degree from Go is nil\na spoiler.Degree from Go has no text: too hot\n" +
-			"\"x\" is no spoiler.Degree: strconv.Atoi: parsing \"x\": invalid syntax\n5 5 null\nodd\n"} {
+			"\"x\" is no spoiler.Degree: strconv.Atoi: parsing \"x\": invalid syntax\n2 two keys of a map are one in Go\n5 5 null\nodd\n"} {
 		if !strings.Contains(want, text) {
 			t.Errorf("text %d is missing, %q, in\n%s", i, text, want)
 		}

@@ -170,6 +170,37 @@ func TestValuesPassToGoAndBack(t *testing.T) {
 	}
 }
 
+// Two keys that are one in Go are a fault. One of the values would be lost, and chance would say which.
+func TestKeysAreOneInGo(t *testing.T) {
+	text := `package p
+
+extern go "net/netip" { type Addr; }
+extern go "example.com/echo" { pure int Count(map<Addr, int> m); }
+
+map<Addr, int> hosts(vector<string> list) {
+	map<Addr, int> m = new map<Addr, int>();
+	for (string s : list) { m[parseJson<Addr>(json(s))!] = 1; }
+	return m;
+}
+
+void main() {
+	print(Count(hosts(["::1", "::2"])));
+	try { print(Count(hosts(["::1", "0:0:0:0:0:0:0:1"]))); } catch (string why) { print(why); }
+}
+`
+	info := checkedWith(t, text, goTypes(t, "package echo\n\nimport \"net/netip\"\n\nfunc Count(m map[netip.Addr]int) int { return len(m) }\n"))
+	p := spec.New(info)
+	p.BindGo(inProcess{"example.com/echo.Count": func(m map[netip.Addr]int) int { return len(m) }})
+	e, _ := p.Main()
+	out := p.Run(e, spec.First{}, spec.Options{})
+	if out.Failure != nil || out.Bug != "" {
+		t.Fatal(out.Failure, out.Bug)
+	}
+	if want := "2\ntwo keys of a map are one in Go\n"; out.String() != want {
+		t.Errorf("it prints\n%s\nand not\n%s", out, want)
+	}
+}
+
 // kept is a Go value that has no text.
 type kept struct{ n int }
 

@@ -115,13 +115,16 @@ func VectorOfGo[T, G any](s []G, conv func(G) T) Vector[T] {
 	return VectorOf(out...)
 }
 
-// GoMap returns the entries of m.
+// GoMap returns the entries of m, or faults if two keys are texts of one Go value.
 func GoMap[K, GK comparable, V, GV any](m Map[K, V], key func(K) GK, conv func(V) GV) map[GK]GV {
 	out := make(map[GK]GV, m.Size())
 	Each(m, func(k K, v V) bool {
 		out[key(k)] = conv(v)
 		return true
 	})
+	if int64(len(out)) != m.Size() {
+		Fail("two keys of a map are one in Go")
+	}
 	return out
 }
 

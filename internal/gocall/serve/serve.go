@@ -213,6 +213,9 @@ func (s *Server) decode(raw json.RawMessage, to reflect.Value, shape *Shape) {
 			s.decode(pair[1], v, shape.elem())
 			to.SetMapIndex(k, v)
 		}
+		if to.Len() != len(parts) {
+			panic(fault("two keys of a map are one in Go"))
+		}
 	case t.Kind() == reflect.Struct:
 		var fields map[string]json.RawMessage
 		read(raw, &fields)
