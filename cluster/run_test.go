@@ -253,7 +253,8 @@ func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
 	}
 
 	stores := filepath.Join(dir, "stores")
-	if err := errors.Join(os.Mkdir(stores, 0o700), archive.WriteStores(stores, 3, "a snapshot")); err != nil {
+	name, text := archive.StoresFile(3, "a snapshot")
+	if err := errors.Join(os.Mkdir(stores, 0o700), pebbledb.FinishParts(stores, name, text)); err != nil {
 		t.Fatal(err)
 	}
 	const free = "127.0.0.1:0"

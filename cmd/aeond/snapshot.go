@@ -359,8 +359,9 @@ func restoreStores(env *cli.Env, f *snapshot.Found, dir string) (err error) {
 			return err
 		}
 	}
-	if err := archive.WriteStores(dir, len(f.Parts), f.Name); err != nil {
-		return err
+	name, text := archive.StoresFile(len(f.Parts), f.Name)
+	if err := pebbledb.FinishParts(dir, name, text); err != nil {
+		return full(dir, err)
 	}
 	n, _ := f.Size()
 	fmt.Fprintf(env.Stdout, "%s: %d rows of %s, in %d stores: a new cluster begins with them by --adopt %[1]s\n", dir, n, f.Name, len(f.Parts))

@@ -75,7 +75,8 @@ func TestStoresAreRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = pebbledb.Make(archive.StoreDir(dir, 0), store.EngineOptions{Program: "bank", Part: true}, func(*pebbledb.DB) error { return nil })
-	if err := errors.Join(err, os.Mkdir(archive.StoreDir(dir, 1), 0o700)); err != nil {
+	unfinished := filepath.Join(dir, "AEON.new") // the file that says that all stores are there
+	if err := errors.Join(err, os.Mkdir(archive.StoreDir(dir, 1), 0o700), os.WriteFile(unfinished, []byte("sto"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	inUse := new(pebbledb.InUseError)
@@ -94,6 +95,9 @@ func TestStoresAreRestored(t *testing.T) {
 	}
 	if n, err := archive.Stores(dir); n != 2 || err != nil {
 		t.Errorf("%d stores, %v", n, err)
+	}
+	if _, err := os.Stat(unfinished); !os.IsNotExist(err) {
+		t.Errorf("what was to become the file is left: %v", err)
 	}
 	stores := new(archive.StoresError)
 	if _, err := openToLook(dir); !errors.As(err, &stores) {

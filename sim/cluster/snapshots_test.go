@@ -163,7 +163,8 @@ func TestSnapshotsOfSeveralStores(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := archive.WriteStores(dir, len(last.Parts), last.Name); err != nil {
+	name, text := archive.StoresFile(len(last.Parts), last.Name)
+	if err := pebbledb.FinishParts(dir, name, text); err != nil {
 		t.Fatal(err)
 	}
 	w.dir, w.more = t.TempDir(), []string{"--adopt", dir}

@@ -28,26 +28,14 @@ func Stores(dir string) (stores int, err error) {
 		return 0, err
 	}
 	if _, err := fmt.Sscanf(string(text), "stores %d\n", &stores); err != nil || stores < 1 {
-		return 0, fmt.Errorf("%s does not say how many stores there are: restore the snapshot anew", filepath.Join(dir, storesFile))
+		return 0, fmt.Errorf("%s does not say how many stores there are: restore the snapshot anew, to another directory", filepath.Join(dir, storesFile))
 	}
 	return stores, nil
 }
 
-// WriteStores says that all stores are in their directories, durably. of is the snapshot.
-func WriteStores(dir string, stores int, of string) error {
-	f, err := os.OpenFile(filepath.Join(dir, storesFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "stores %d\nsnapshot %s\n", stores, of)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+// StoresFile returns the file that says that all stores are in their directories. of is the snapshot.
+func StoresFile(stores int, of string) (name, text string) {
+	return storesFile, fmt.Sprintf("stores %d\nsnapshot %s\n", stores, of)
 }
 
 var storeDirs = regexp.MustCompile(`^store\d+$`)

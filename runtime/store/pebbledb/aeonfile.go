@@ -19,7 +19,7 @@ const (
 
 const (
 	aeonName  = "AEON"
-	aeonTemp  = "AEON.new"
+	aeonTemp  = "AEON.new" // becomes AEON, or the file of FinishParts
 	lockName  = "LOCK"
 	pebbleDir = "db"
 )
@@ -99,14 +99,19 @@ func parseAeonFile(text string) (f aeonFile, err error) {
 	return f, nil
 }
 
-// write replaces the file, so that a crash leaves the old or the new one.
+// write replaces the file.
 func (f aeonFile) write(fs vfs.FS, dir string) error {
+	return replaceFile(fs, dir, aeonName, f.String())
+}
+
+// replaceFile writes a file durably. A crash leaves the old one or the new one, and beside it aeonTemp perhaps.
+func replaceFile(fs vfs.FS, dir, name, text string) error {
 	temp := fs.PathJoin(dir, aeonTemp)
 	w, err := fs.Create(temp, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, f.String())
+	_, err = io.WriteString(w, text)
 	if err == nil {
 		err = w.Sync()
 	}
@@ -114,7 +119,7 @@ func (f aeonFile) write(fs vfs.FS, dir string) error {
 		err = closed
 	}
 	if err == nil {
-		err = fs.Rename(temp, fs.PathJoin(dir, aeonName))
+		err = fs.Rename(temp, fs.PathJoin(dir, name))
 	}
 	if err != nil {
 		return err

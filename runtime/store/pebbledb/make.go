@@ -71,8 +71,14 @@ func (d *DB) fill(f aeonFile, o store.EngineOptions, fill func(*DB) error) error
 	if err == nil {
 		return nil
 	}
+	now, _ := d.inspect("")
+	return d.describeLast(err, now.ready)
+}
+
+// describeLast is describe for the error of what was to be written last. It may be there all the same.
+func (d *DB) describeLast(err error, there bool) error {
 	err = d.describe(err)
-	if now, _ := d.inspect(""); now.ready {
+	if there {
 		err = fmt.Errorf("%s is there, and a crash of the machine may take it away: %w", d.dir, err)
 	}
 	return err

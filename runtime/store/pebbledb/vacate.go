@@ -39,6 +39,18 @@ func Lock(dir string) (io.Closer, error) {
 	return d.lock, nil
 }
 
+// FinishParts writes the file that says that all parts are in a directory that Lock has made, durably. A crash leaves the file whole or not at all;
+// without it VacateParts removes the parts. If it fails and the file is there, which may go, the error says so. The errors are those of Vacate.
+func FinishParts(dir, name, text string) error {
+	d := newDB(vfs.Default, dir, store.EngineOptions{})
+	err := replaceFile(d.fs, dir, name, text)
+	if err == nil {
+		return nil
+	}
+	_, missing := d.fs.Stat(d.fs.PathJoin(dir, name))
+	return d.describeLast(err, missing == nil)
+}
+
 // VacateParts removes what is left of parts in a directory that Lock has made, and reports whether there was something; isPart says which names
 // parts have. It removes nothing if there is anything else: a store that is no part may be a program's. The errors are those of Vacate.
 func VacateParts(dir string, isPart func(name string) bool) (removed bool, err error) {
@@ -71,7 +83,7 @@ func (d *DB) emptyParts(isPart func(name string) bool) (emptied bool, err error)
 			return false, err
 		}
 	}
-	return true, d.remove(lockName)
+	return true, d.remove(aeonTemp, lockName)
 }
 
 // leftParts returns the parts in a directory. ok is false if that is not all that is in it.
@@ -81,7 +93,7 @@ func (d *DB) leftParts(isPart func(name string) bool) (parts []*DB, ok bool) {
 		return nil, false
 	}
 	for _, name := range names {
-		if name == lockName {
+		if name == lockName || name == aeonTemp {
 			continue
 		}
 		p := newDB(d.fs, d.fs.PathJoin(d.dir, name), store.EngineOptions{})
