@@ -11,6 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Wide is what a run has whose attempt touches several stores.
@@ -326,13 +327,16 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 			return out
 		}
 	}
-	switch out := do(h, m, args); out.Kind {
+	out := do(h, m, args)
+	if out.Kind == Ended && args != nil {
+		if err := value.Try(func() { r.Result = codec.ResultOf(args) }); err != nil {
+			out, _ = cx.caught(err)
+		}
+	}
+	switch out.Kind {
 	case Ended:
 		if h == nil {
 			r.Made = out.made.ID
-		}
-		if args != nil {
-			r.Result = codec.ResultOf(args)
 		}
 	case Withdrawn:
 		r.Withdrawn, r.InTurn, r.Claim = true, out.Withdrawal.InTurn, out.Withdrawal.Claim()

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Args is implemented by the arguments of generated methods.
@@ -54,6 +55,13 @@ func pooled(of func(b []byte, e *Encoder, args any) []byte, args any) []byte {
 
 // ArgsOf returns what AppendArgs appends, in memory of its own.
 func ArgsOf(args any) []byte { return pooled(AppendArgs, args) }
+
+// ArgsIfReadable is ArgsOf after the run of an event. It returns nothing if an argument cannot be read any more: the store has failed then, and
+// stores nothing of what the arguments are for.
+func ArgsIfReadable(args any) (data []byte) {
+	_ = value.Try(func() { data = ArgsOf(args) })
+	return data
+}
 
 // ResultOf returns what AppendResult appends, in memory of its own.
 func ResultOf(args any) []byte { return pooled(AppendResult, args) }

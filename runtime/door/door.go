@@ -301,6 +301,8 @@ func (d *Door) result(c *Call, args order.Args) (b []byte, err error) {
 		case nil:
 		case value.Fault: // it nests too deeply
 			err = &ResultError{r.Msg}
+		case *value.Unreadable: // the event has committed with the store, or has been lost with it; a repetition gets the outcome
+			err = &event.UnknownError{Cause: r.Err}
 		default:
 			panic(r)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Across says which of several stores a system has.
@@ -240,8 +241,7 @@ func (ch *chain) moved() {
 func (s *System) endAbroad(c event.Chain, ev *Event, err error) {
 	r := new(across.Reply)
 	switch abort := (*event.AbortError)(nil); {
-	case err == nil:
-		r.Result = codec.ResultOf(ev.Args)
+	case err == nil && value.Try(func() { r.Result = codec.ResultOf(ev.Args) }) == nil:
 	case errors.As(err, &abort):
 		r.Failed = abort
 	default:

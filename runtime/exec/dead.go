@@ -76,7 +76,7 @@ func (d *durable) fillLetter(l *event.DeadLetter, issuer, target *order.Handle, 
 		l.Path = abort.Places(letterPathMax)
 	}
 	if m.Signature != "" {
-		if l.Args = codec.ArgsOf(args); len(l.Args) > outbox.DeadArgsMax {
+		if l.Args = codec.ArgsIfReadable(args); len(l.Args) > outbox.DeadArgsMax {
 			l.ArgsSize, l.Args = len(l.Args), nil
 		} else {
 			l.ArgsSize = len(l.Args)

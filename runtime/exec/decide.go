@@ -14,10 +14,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// A commit in a system with a store. What may be refused has been encoded (preparation.go);
-// now ownership changes, everything else that the event leaves goes into its batch, and the
-// batch gets its place in the journal. With one participant that is the decision. Then the
-// locks go; what leaves the node waits until the journal is durable.
+// A commit in a system with a store. What may be refused has been encoded (preparation.go); now ownership changes, everything else that the
+// event leaves goes into its batch, and the batch gets its place in the journal. With one participant that is the decision. Then the locks
+// go; what leaves the node waits until the journal is durable.
 
 // commitDurable is commit in a system with a store.
 func (ev *Event) commitDurable() error {
@@ -26,8 +25,7 @@ func (ev *Event) commitDurable() error {
 	if err := ev.prepare(); err != nil {
 		return ev.abort(err)
 	}
-	held := ev.sys.across == nil || len(ev.Root.Ops) == 0 || ev.hold()
-	if !held || ev.Wide() != nil && ev.vote(ev.writes(), across.Changes) == nil {
+	if !ev.hold() || ev.Wide() != nil && ev.vote(ev.writes(), across.Changes) == nil {
 		ev.let(false)
 		ev.prep.drop()
 		ev.Undo()

@@ -163,7 +163,7 @@ func (s *System) tryAgain(c *goCall, t *timer) {
 func (d *durable) failedCall(c *goCall) store.Position {
 	w := row.Writer{Store: d.Store}
 	outbox.WriteSubEvent(&w, c.target.ID, c.target.ID, c.seq, &event.SubEvent{Signature: d.signatures.Number(c.method), Parent: c.parent, Index: c.index,
-		Args: codec.ArgsOf(c.args)})
+		Args: codec.ArgsIfReadable(c.args)})
 	return d.Journal.Append(w.Take())
 }
 

@@ -21,8 +21,8 @@ type holding struct {
 	gone   bool // their clients, for good
 }
 
-// holdCallbacks has the stores of clients give the event's callbacks their places while the event has all its locks: so they have the order of the
-// commits. Those of clients of this store need nothing. n is how many callbacks were issued before; holdCallbacks adds its own.
+// holdCallbacks gathers the callbacks of the event to which other stores are to give places. Those of clients of this store need nothing. n is how many
+// callbacks were issued before; holdCallbacks adds its own.
 func (ev *Event) holdCallbacks(ops []activation.Op, n int) int {
 	for i := range ops {
 		switch o := &ops[i]; o.Kind {
@@ -44,17 +44,16 @@ func (ev *Event) holdCallbacks(ops []activation.Op, n int) int {
 	return n
 }
 
-// hold sends what holdCallbacks has gathered, and waits until it has its places. False: the attempt is over before, as if a vote was lost.
+// hold has the stores of clients give what holdCallbacks has gathered its places while the event has all its locks: so callbacks have the order of the
+// commits. False: the attempt is over before, as if a vote was lost.
 func (ev *Event) hold() bool {
-	ev.holdCallbacks(ev.Root.Ops, 0)
 	for i := range ev.prep.held {
 		h := &ev.prep.held[i]
 		ev.sys.live.Add(1)                           // until it has been told what becomes of them
 		ev.sys.cfg.Spans.Issues(ev.told.span, ev.ID) // by that store
 		placed := false
 		if h.gone, placed = ev.sys.across.Hold(&ev.Attempt, h.store, h.number, h.lines); !placed {
-			clear(ev.prep.held[i+1:])
-			ev.prep.held = ev.prep.held[:i+1] // the others were not sent
+			ev.prep.held = slices.Delete(ev.prep.held, i+1, len(ev.prep.held)) // the others were not sent
 			return false
 		}
 	}

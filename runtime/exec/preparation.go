@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -10,8 +12,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// preparation builds the batch of one event. The Writer has what changes of actors; the other fields have what the event
-// issues and answers. It stays with the pooled event, so that its memory is used again.
+// preparation builds the batch of one event. The Writer has what changes of actors; the other fields have what the event issues and
+// answers. It stays with the pooled event, so that its memory is used again.
 type preparation struct {
 	state.Writer
 	d       *durable
@@ -58,29 +60,32 @@ func (w *preparation) reset() {
 	w.timers = w.timers[:0]
 }
 
-// prepare encodes what may be refused: the fields that the event has changed, the
-// arguments of what it issues, and the result that its request gets. It comes before anything is changed for good, so that the
-// event can still be undone: a value may nest too deeply to be stored.
+// prepare encodes what may be refused: the fields that the event has changed, the arguments of what it issues, and the result that its
+// request gets. It comes before anything is changed for good, so that the event can still be undone: a value may nest too deeply to be
+// stored, and the store may fail under a container that is read for that.
 func (ev *Event) prepare() (err error) {
 	w := ev.preparation()
 	defer func() {
-		if err != nil {
-			w.drop()
+		switch p := recover().(type) {
+		case nil:
+			return
+		case value.Fault:
+			err = &event.AbortError{Msg: p.Msg, Event: ev.ID, Fault: true}
+		case *value.Unreadable:
+			err = &event.UnknownError{Event: ev.ID, Cause: p.Err}
+		default:
+			panic(p)
 		}
-	}()
-	defer func() {
-		if p := recover(); p != nil {
-			f, ok := p.(value.Fault)
-			if !ok {
-				panic(p)
-			}
-			err = &event.AbortError{Msg: f.Msg, Event: ev.ID, Fault: true}
-		}
+		w.held = slices.Delete(w.held, 0, len(w.held))
+		w.drop()
 	}()
 	ev.WritesTo(&w.Writer)
 	w.EncodeFields()
 	if len(ev.Root.Ops) > 0 {
 		w.args = activation.EncodeArgs(w.args, &w.encoder, ev.Root.Ops)
+		if ev.sys.across != nil {
+			ev.holdCallbacks(ev.Root.Ops, 0)
+		}
 	}
 	if ev.isAwaited() && !ev.Root.GoesOn() && !ev.tailed() {
 		w.result = codec.AppendResult(w.result, &w.encoder, ev.Args)

@@ -25,7 +25,7 @@
 // bound. A container of which as many rows have been read as it has elements comes into memory, if the budget of
 // its reader allows it (value.Tally).
 //
-// Readers of one body may run at the same time. Whatever cannot be read ends the process: the
+// Readers of one body may run at the same time. Where anything cannot be read, the
 // source calls Fail of the store and panics with *value.Unreadable.
 //
 // # Other containers

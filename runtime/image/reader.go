@@ -155,17 +155,11 @@ func (r *Reader) fieldRows() fieldRows {
 
 // guard calls f, which reads elements, and reports whether it has succeeded.
 func (r *Reader) guard(f func()) (ok bool) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case *value.Unreadable:
-			r.err = p.Err
-		default:
-			panic(p)
-		}
-	}()
-	f()
-	return true
+	err := value.Try(f)
+	if err != nil {
+		r.err = err
+	}
+	return err == nil
 }
 
 func (r *Reader) fail(why string) {

@@ -50,7 +50,7 @@ func (f *fieldRows) damaged(key []byte, err error) {
 	f.lost(damaged(append([]byte(nil), key...), f.layout, f.field, why))
 }
 
-// lost makes the store fail, which ends the process: no event may go on without an element.
+// lost makes the store fail: no event may go on without an element.
 func (f *fieldRows) lost(err error) {
 	if s, ok := f.from.(interface{ Fail(error) }); ok {
 		s.Fail(err)

@@ -16,8 +16,8 @@ import (
 // is collected.
 
 // Unreadable is the panic value of every operation that needs an element which cannot be
-// read. The state of the actor is not known then: the code that recovers it must end the
-// process.
+// read. The store has failed then, and commits nothing more: what has needed the element ends
+// as all does whose store has failed.
 type Unreadable struct{ Err error }
 
 // Error implements error.
@@ -25,6 +25,22 @@ func (u *Unreadable) Error() string { return u.Err.Error() }
 
 // Unwrap returns the cause.
 func (u *Unreadable) Unwrap() error { return u.Err }
+
+// Try calls f, and returns why an element that it needs cannot be read, nil if all can be. Code that reads containers outside of the run of an
+// event does it by Try: there the panic would end the process.
+func Try(f func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *Unreadable:
+			err = p.Err
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return nil
+}
 
 // Go compiles a generic type once more for each type of elements, with all of its methods, whether
 // they are called or not. So what knows of rows is not generic. An any is a key there, or a pointer

@@ -202,4 +202,8 @@ var ofDoor = []plant{
 		"\t\treturn w.one(b, f.number, t.elem, true)\n\tdefault:",
 		"\t\treturn w.one(b, f.number, t.elem, false)\n\tdefault:",
 		"./runtime/protocodec -run TestZeroIsNotNull"),
+	bug("a store that fails under a result ends the process", "runtime/door/door.go",
+		"\t\terr = &event.UnknownError{Cause: r.Err}\n",
+		"\t\tpanic(r)\n",
+		"./runtime/door -run TestStoreFailsUnderAResult"),
 }

@@ -150,6 +150,10 @@ var ofRun = []plant{
 		"if since := p.since.Load(); since != 0 && since < period {",
 		"if since := p.since.Load(); false && since < period {",
 		crashing),
+	bug("a store that fails under a commit ends the process", "runtime/exec/preparation.go",
+		"\t\t\terr = &event.UnknownError{Event: ev.ID, Cause: p.Err}\n",
+		"\t\t\tpanic(p)\n",
+		"./runtime/exec -run TestStoreFailsUnderACommit"),
 }
 
 // ofFollow are bugs of what follows an event: of sub-events, timers, callbacks and chains.
@@ -226,6 +230,14 @@ var ofFollow = []plant{
 		"\tif firing {\n\t\ts.timers.Postponed(",
 		"\tif false {\n\t\ts.timers.Postponed(",
 		closing),
+	bug("a store that fails under an answer to another store ends the process", "runtime/activation/abroad.go",
+		"\t\t\tout, _ = cx.caught(err)\n\t\t}\n\t}\n\tswitch",
+		"\t\t\tpanic(err)\n\t\t}\n\t}\n\tswitch",
+		"./runtime/nodes -run TestStoreFailsUnderAnAnswer"),
+	bug("a store that fails under a dead letter ends the process", "runtime/exec/dead.go",
+		"codec.ArgsIfReadable(args)",
+		"codec.ArgsOf(args)",
+		"./runtime/exec -run TestStoreFailsUnderALetter"),
 }
 
 const (
