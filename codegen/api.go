@@ -143,19 +143,24 @@ func (p *pkg) apiMethod(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	}
 	w.doc(apiDoc(m, name, name+" calls "+m.Name()+"."))
 	params, args, checks := p.apiArgs(m, "godoor.Of(a.Handle)")
-	call := "godoor.Call(ctx, &a.Handle, &" + p.gen(m, "method") + ", args, opts)"
+	call := "(ctx, &a.Handle, &" + p.gen(m, "method") + ", args, opts"
 	w.add("func (a %s) %s(ctx context.Context%s, opts ...aeon.CallOption) %s {", p.gen(c, "handle"), name, params, p.apiResult(m))
 	if isVoid(m.Result) {
 		p.apiFill(w, args, checks, "")
-		w.add("return %s", call)
+		w.add("return godoor.Call%s)", call)
 	} else {
 		p.apiFill(w, args, checks, "ret, ")
-		w.add("if err = %s; err != nil {\nreturn ret, err\n}", call)
-		ret := p.toPlain(m.Result, "args.ret")
+		ret, db := p.toPlain(m.Result, "args.ret"), ""
 		if strings.Contains(ret, "db, ") {
-			w.add("db := godoor.Of(a.Handle)")
+			db = "db := godoor.Of(a.Handle)\n"
 		}
-		w.add("return %s, nil", ret)
+		if hasContainer(m.Result) {
+			w.add("err = godoor.Fetch%s, func() {\n%sret = %s\n})", call, db, ret)
+			w.add("return ret, err")
+		} else {
+			w.add("if err = godoor.Call%s); err != nil {\nreturn ret, err\n}", call)
+			w.add("%sreturn %s, nil", db, ret)
+		}
 	}
 	w.add("}")
 	w.add("")

@@ -33,6 +33,17 @@ func refusable(t typecheck.Type) bool {
 	})
 }
 
+// hasContainer reports whether a value of t has or is a container, whose elements may be in the store alone.
+func hasContainer(t typecheck.Type) bool {
+	return property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) {
+		switch t.(type) {
+		case *typecheck.Vector, *typecheck.Set, *typecheck.Map:
+			return true, true
+		}
+		return false, false
+	})
+}
+
 // plainType returns the type of plain Go for t.
 func (p *pkg) plainType(t typecheck.Type) string {
 	switch t := t.(type) {

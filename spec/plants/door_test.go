@@ -206,4 +206,8 @@ var ofDoor = []plant{
 		"\t\terr = &event.UnknownError{Cause: r.Err}\n",
 		"\t\tpanic(r)\n",
 		"./runtime/door -run TestStoreFailsUnderAResult"),
+	bug("a program in Go is closed while results are read", "runtime/door/godoor/call.go",
+		"\th.db.reads.RLock()\n\tdefer h.db.reads.RUnlock()\n",
+		"",
+		"./sim/embed -run TestCloseWaitsForResults"),
 }

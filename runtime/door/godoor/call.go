@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/span"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // CallOption says how a call is performed.
@@ -43,6 +44,22 @@ func Call(ctx context.Context, h *Handle, m *aeonrt.Method, args aeonrt.Args, op
 	}
 	if _, err := h.db.sys.Perform(&aeonrt.Call{Target: h.ref, Method: m, Args: args}); err != nil {
 		return failed(ctx, err)
+	}
+	return nil
+}
+
+// Fetch is Call of a method whose result may have to be read from the store, such as a large map. read does that before the store is closed.
+func Fetch(ctx context.Context, h *Handle, m *aeonrt.Method, args aeonrt.Args, opts []CallOption, read func()) error {
+	if h.db == nil {
+		return uncallable(ctx, *h, m)
+	}
+	h.db.reads.RLock()
+	defer h.db.reads.RUnlock()
+	if err := Call(ctx, h, m, args, opts); err != nil {
+		return err
+	}
+	if lost := value.Try(read); lost != nil {
+		return failed(ctx, &aeonrt.UnknownError{Cause: lost})
 	}
 	return nil
 }

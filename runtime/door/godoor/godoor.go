@@ -68,8 +68,9 @@ type DB struct {
 	log     *slog.Logger
 	spans   *span.Tracer // nil: none are recorded
 	clients clients
-	sim     *Simulation // nil: it is not in a test
-	killed  atomic.Bool // in its simulation
+	sim     *Simulation  // nil: it is not in a test
+	killed  atomic.Bool  // in its simulation
+	reads   sync.RWMutex // held for reading by calls whose results are read from the store, for writing while that is closed
 	close   struct {
 		sync.Once
 		err error
@@ -176,7 +177,9 @@ func (db *DB) Close() error {
 		}
 		db.clients.close()
 		if db.store != nil {
+			db.reads.Lock() // no event is left, so no call that has it waits for another one
 			db.close.err = db.store.Close()
+			db.reads.Unlock()
 		}
 		if db.sim != nil {
 			db.sim.closed(db)

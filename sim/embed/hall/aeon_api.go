@@ -176,23 +176,23 @@ func (a Hall) Visit(ctx context.Context, v Visitor, opts ...aeon.CallOption) err
 // All calls all.
 func (a Hall) All(ctx context.Context, opts ...aeon.CallOption) (ret []Visitor, err error) {
 	args := &hall_AllArgs{}
-	if err = godoor.Call(ctx, &a.Handle, &methodHall_All, args, opts); err != nil {
-		return ret, err
-	}
-	db := godoor.Of(a.Handle)
-	return godoor.Slice(args.ret, func(x Visitor_) Visitor { return AeonToVisitor(db, x) }), nil
+	err = godoor.Fetch(ctx, &a.Handle, &methodHall_All, args, opts, func() {
+		db := godoor.Of(a.Handle)
+		ret = godoor.Slice(args.ret, func(x Visitor_) Visitor { return AeonToVisitor(db, x) })
+	})
+	return ret, err
 }
 
 // Guests calls guests.
 func (a Hall) Guests(ctx context.Context, opts ...aeon.CallOption) (ret []Guest, err error) {
 	args := &hall_GuestsArgs{}
-	if err = godoor.Call(ctx, &a.Handle, &methodHall_Guests, args, opts); err != nil {
-		return ret, err
-	}
-	db := godoor.Of(a.Handle)
-	return godoor.Slice(args.ret, func(x Guest_Ref) Guest {
-		return Guest{ClientObject: godoor.FromClientRef(db, x.ClientRef, "hall.Guest")}
-	}), nil
+	err = godoor.Fetch(ctx, &a.Handle, &methodHall_Guests, args, opts, func() {
+		db := godoor.Of(a.Handle)
+		ret = godoor.Slice(args.ret, func(x Guest_Ref) Guest {
+			return Guest{ClientObject: godoor.FromClientRef(db, x.ClientRef, "hall.Guest")}
+		})
+	})
+	return ret, err
 }
 
 // Leave has all guests leave.
@@ -257,13 +257,28 @@ func (a Hall) Expire(ctx context.Context, seat string, opts ...aeon.CallOption) 
 	return godoor.Call(ctx, &a.Handle, &methodHall_Expire, args, opts)
 }
 
+// Plan plans so many evenings.
+func (a Hall) Plan(ctx context.Context, evenings int64, opts ...aeon.CallOption) error {
+	args := &hall_PlanArgs{evenings: evenings}
+	return godoor.Call(ctx, &a.Handle, &methodHall_Plan, args, opts)
+}
+
+// Planned calls planned.
+func (a Hall) Planned(ctx context.Context, opts ...aeon.CallOption) (ret map[int64]string, err error) {
+	args := &hall_PlannedArgs{}
+	err = godoor.Fetch(ctx, &a.Handle, &methodHall_Planned, args, opts, func() {
+		ret = godoor.FromMap(args.ret, godoor.Same[int64], godoor.Same[string])
+	})
+	return ret, err
+}
+
 // Holding calls holding.
 func (a Hall) Holding(ctx context.Context, opts ...aeon.CallOption) (ret []string, err error) {
 	args := &hall_HoldingArgs{}
-	if err = godoor.Call(ctx, &a.Handle, &methodHall_Holding, args, opts); err != nil {
-		return ret, err
-	}
-	return godoor.Slice(args.ret, godoor.Same[string]), nil
+	err = godoor.Fetch(ctx, &a.Handle, &methodHall_Holding, args, opts, func() {
+		ret = godoor.Slice(args.ret, godoor.Same[string])
+	})
+	return ret, err
 }
 
 // Close tells all guests that the hall closes, in an event of its own.

@@ -426,6 +426,44 @@ func (x *hall_ExpireArgs) Decode(d *aeonrt.Decoder) {
 	x.seat = d.String()
 }
 
+// hall_PlanArgs holds the arguments and the result of one call of Hall.plan.
+type hall_PlanArgs struct {
+	evenings int64
+}
+
+// Encode writes the arguments.
+func (x *hall_PlanArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.evenings)
+}
+
+// Decode reads the arguments.
+func (x *hall_PlanArgs) Decode(d *aeonrt.Decoder) {
+	x.evenings = d.Int()
+}
+
+// hall_PlannedArgs holds the arguments and the result of one call of Hall.planned.
+type hall_PlannedArgs struct {
+	ret aeonrt.Map[int64, string]
+}
+
+// Encode writes the arguments.
+func (x *hall_PlannedArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *hall_PlannedArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *hall_PlannedArgs) EncodeResult(e *aeonrt.Encoder) {
+	aeonrt.PutMap(e, x.ret, aeonrt.PutInt[int64], (*aeonrt.Encoder).String)
+}
+
+// DecodeResult reads the result.
+func (x *hall_PlannedArgs) DecodeResult(d *aeonrt.Decoder) {
+	x.ret = aeonrt.GetMap(d, aeonrt.GetInt[int64], (*aeonrt.Decoder).String)
+}
+
 // hall_HoldingArgs holds the arguments and the result of one call of Hall.holding.
 type hall_HoldingArgs struct {
 	ret aeonrt.Vector[string]
@@ -566,6 +604,7 @@ const (
 	fieldHall_Ushers
 	fieldHall_Visitors
 	fieldHall_Held
+	fieldHall_Programme
 	fieldHall_Count
 )
 
@@ -595,6 +634,14 @@ var rowsHall_Held = aeonrt.Entries[string, string]{
 	Get:    (*aeonrt.Decoder).String,
 }
 
+// rowsHall_Programme says how the entries of Hall.programme are stored.
+var rowsHall_Programme = aeonrt.Entries[int64, string]{
+	PutKey: aeonrt.PutKeyInt[int64],
+	GetKey: aeonrt.GetKeyInt[int64],
+	Put:    (*aeonrt.Encoder).String,
+	Get:    (*aeonrt.Decoder).String,
+}
+
 // SaveField writes one field, by number.
 func (self *Hall_) SaveField(w *aeonrt.Writer, field int) {
 	switch field {
@@ -607,6 +654,8 @@ func (self *Hall_) SaveField(w *aeonrt.Writer, field int) {
 	case 3:
 		aeonrt.SaveMap(w, &self.held, &rowsHall_Held)
 	case 4:
+		aeonrt.SaveMap(w, &self.programme, &rowsHall_Programme)
+	case 5:
 		e := w.Row()
 		e.Int(self.count)
 	}
@@ -618,7 +667,8 @@ func (self *Hall_) LoadFields(r *aeonrt.Reader) {
 	aeonrt.LoadVector(r, 1, &self.ushers, &rowsHall_Ushers)
 	aeonrt.LoadVector(r, 2, &self.visitors, &rowsHall_Visitors)
 	aeonrt.LoadMap(r, 3, &self.held, &rowsHall_Held)
-	if d := r.Row(4); d != nil {
+	aeonrt.LoadMap(r, 4, &self.programme, &rowsHall_Programme)
+	if d := r.Row(5); d != nil {
 		self.count = d.Int()
 	}
 }
@@ -631,6 +681,7 @@ var AeonClassHall_ = aeonrt.Class{Shape: aeonrt.Shape{
 		{Name: "ushers", Type: "vector<client hall.Usher>"},
 		{Name: "visitors", Type: "vector<class hall.Visitor{name string;guest client hall.Guest?}>"},
 		{Name: "held", Type: "map<string,string>"},
+		{Name: "programme", Type: "map<int,string>"},
 		{Name: "count", Type: "int"},
 	},
 }, Doc: "Hall has seats, which guests wait for."}
@@ -796,11 +847,38 @@ var methodHall_Expire = aeonrt.Method{
 	},
 }
 
+var methodHall_Plan = aeonrt.Method{
+	Class:     &AeonClassHall_,
+	Name:      "plan",
+	Signature: "(int)",
+	Params:    []string{"evenings"},
+	Doc:       "plan plans so many evenings.",
+	Index:     12,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodHall_Planned = aeonrt.Method{
+	Class:     &AeonClassHall_,
+	Name:      "planned",
+	Signature: "():map<int,string>",
+	Index:     13,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 var methodHall_Holding = aeonrt.Method{
 	Class:     &AeonClassHall_,
 	Name:      "holding",
 	Signature: "():vector<string>",
-	Index:     12,
+	Index:     14,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -814,7 +892,7 @@ var methodHall_Close = aeonrt.Method{
 	Name:      "close",
 	Signature: "()",
 	Doc:       "close tells all guests that the hall closes, in an event of its own.",
-	Index:     13,
+	Index:     15,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Read,
 		Below:     aeonrt.None,
@@ -826,7 +904,7 @@ var methodHall_Say = aeonrt.Method{
 	Class:     &AeonClassHall_,
 	Name:      "say",
 	Signature: "()",
-	Index:     14,
+	Index:     16,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Read,
 		Below:     aeonrt.None,
@@ -839,7 +917,7 @@ var methodHall_Spoil = aeonrt.Method{
 	Name:      "spoil",
 	Signature: "()",
 	Doc:       "spoil has an event fail that is not awaited.",
-	Index:     15,
+	Index:     17,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Read,
 		Below:     aeonrt.None,
@@ -851,7 +929,7 @@ var methodHall_Fail = aeonrt.Method{
 	Class:     &AeonClassHall_,
 	Name:      "fail",
 	Signature: "()",
-	Index:     16,
+	Index:     18,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Read,
 		Below:     aeonrt.None,
@@ -865,7 +943,7 @@ var methodHall_Both = aeonrt.Method{
 	Signature: "(actor hall.Hall,actor hall.Hall)",
 	Params:    []string{"a", "b"},
 	Doc:       "both has two other halls count, in an order that is left open.",
-	Index:     17,
+	Index:     19,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Read,
 		Below:     aeonrt.None,
@@ -878,7 +956,7 @@ var methodHall_Mark = aeonrt.Method{
 	Name:      "mark",
 	Signature: "(string,actor hall.Hall)",
 	Params:    []string{"what", "to"},
-	Index:     18,
+	Index:     20,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Read,
 		Below:     aeonrt.None,
@@ -891,7 +969,7 @@ var methodHall_Note = aeonrt.Method{
 	Name:      "note",
 	Signature: "(string)",
 	Params:    []string{"what"},
-	Index:     19,
+	Index:     21,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -902,7 +980,7 @@ var methodHall_Note = aeonrt.Method{
 var methodHall_New = aeonrt.Method{
 	Class: &AeonClassHall_,
 	Name:  "Hall",
-	Index: 20,
+	Index: 22,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1050,7 +1128,7 @@ func init() {
 		self.(*Usher_).heard(cl, x.what, x.count)
 	}
 	AeonClassHall_.New = func() aeonrt.Object { return new(Hall_) }
-	AeonClassHall_.Methods = []*aeonrt.Method{&methodHall_Wait, &methodHall_Hire, &methodHall_Visit, &methodHall_All, &methodHall_Guests, &methodHall_Leave, &methodHall_Release, &methodHall_Revoke, &methodHall_Call, &methodHall_Told, &methodHall_Hold, &methodHall_Expire, &methodHall_Holding, &methodHall_Close, &methodHall_Say, &methodHall_Spoil, &methodHall_Fail, &methodHall_Both, &methodHall_Mark, &methodHall_Note}
+	AeonClassHall_.Methods = []*aeonrt.Method{&methodHall_Wait, &methodHall_Hire, &methodHall_Visit, &methodHall_All, &methodHall_Guests, &methodHall_Leave, &methodHall_Release, &methodHall_Revoke, &methodHall_Call, &methodHall_Told, &methodHall_Hold, &methodHall_Expire, &methodHall_Plan, &methodHall_Planned, &methodHall_Holding, &methodHall_Close, &methodHall_Say, &methodHall_Spoil, &methodHall_Fail, &methodHall_Both, &methodHall_Mark, &methodHall_Note}
 	AeonClassHall_.Ctor = &methodHall_New
 	AeonClassHall_.Construct = &methodHall_New
 	methodHall_Wait.NewArgs = func() aeonrt.Args { return new(hall_WaitArgs) }
@@ -1111,6 +1189,16 @@ func init() {
 	methodHall_Expire.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*hall_ExpireArgs)
 		self.(*Hall_).expire(cx, x.seat)
+	}
+	methodHall_Plan.NewArgs = func() aeonrt.Args { return new(hall_PlanArgs) }
+	methodHall_Plan.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*hall_PlanArgs)
+		self.(*Hall_).plan(cx, x.evenings)
+	}
+	methodHall_Planned.NewArgs = func() aeonrt.Args { return new(hall_PlannedArgs) }
+	methodHall_Planned.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*hall_PlannedArgs)
+		x.ret = self.(*Hall_).planned(cx)
 	}
 	methodHall_Holding.NewArgs = func() aeonrt.Args { return new(hall_HoldingArgs) }
 	methodHall_Holding.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -115,11 +115,12 @@ type Visitor_ struct {
 // Hall has seats, which guests wait for.
 type Hall_ struct {
 	aeonrt.Self
-	waiting  aeonrt.Vector[Guest_Ref]
-	ushers   aeonrt.Vector[Usher_Ref]
-	visitors aeonrt.Vector[Visitor_]
-	held     aeonrt.Map[string, string]
-	count    int64
+	waiting   aeonrt.Vector[Guest_Ref]
+	ushers    aeonrt.Vector[Usher_Ref]
+	visitors  aeonrt.Vector[Visitor_]
+	held      aeonrt.Map[string, string]
+	programme aeonrt.Map[int64, string]
+	count     int64
 }
 
 // construct is the constructor of Hall_. It runs on a fresh actor: what it writes needs no undo.
@@ -130,210 +131,229 @@ func (self *Hall_) construct(cx *aeonrt.Cx) {
 	self.ushers = aeonrt.Vector[Usher_Ref]{}
 //line hall.aeon:38:2
 	self.visitors = aeonrt.Vector[Visitor_]{}
-//line hall.aeon:40:2
+//line hall.aeon:41:2
 	self.count = 0
-//line hall_aeon.go:136:1
+//line hall_aeon.go:137:1
 }
 
 // wait has a guest wait for seats.
 func (self *Hall_) wait(cx *aeonrt.Cx, g Guest_Ref) {
-//line hall.aeon:43:29
+//line hall.aeon:44:29
 	aeonrt.VectorPush(cx, &self.Self, fieldHall_Waiting, &self.waiting, g)
-//line hall_aeon.go:143:1
+//line hall_aeon.go:144:1
 }
 
 func (self *Hall_) hire(cx *aeonrt.Cx, u Usher_Ref) {
-//line hall.aeon:45:29
+//line hall.aeon:46:29
 	aeonrt.VectorPush(cx, &self.Self, fieldHall_Ushers, &self.ushers, u)
-//line hall_aeon.go:149:1
+//line hall_aeon.go:150:1
 }
 
 // visit has a guest visit by name.
 func (self *Hall_) visit(cx *aeonrt.Cx, v Visitor_) {
-//line hall.aeon:48:26
+//line hall.aeon:49:26
 	aeonrt.VectorPush(cx, &self.Self, fieldHall_Visitors, &self.visitors, v)
-//line hall_aeon.go:156:1
+//line hall_aeon.go:157:1
 }
 
 func (self *Hall_) all(cx *aeonrt.Cx) aeonrt.Vector[Visitor_] {
-//line hall.aeon:50:29
+//line hall.aeon:51:29
 	return self.visitors.Share()
-//line hall_aeon.go:162:1
+//line hall_aeon.go:163:1
 }
 
 func (self *Hall_) guests(cx *aeonrt.Cx) aeonrt.Vector[Guest_Ref] {
-//line hall.aeon:52:30
+//line hall.aeon:53:30
 	return self.waiting.Share()
-//line hall_aeon.go:168:1
+//line hall_aeon.go:169:1
 }
 
 // leave has all guests leave.
 func (self *Hall_) leave(cx *aeonrt.Cx) {
-//line hall.aeon:55:17
+//line hall.aeon:56:17
 	aeonrt.VectorClear(cx, &self.Self, fieldHall_Waiting, &self.waiting)
-//line hall_aeon.go:175:1
+//line hall_aeon.go:176:1
 }
 
 // release tells all guests of a seat, so many times, and returns how often it has told them by now.
 func (self *Hall_) release(cx *aeonrt.Cx, seat Seat_, times int64) int64 {
-//line hall.aeon:59:3
+//line hall.aeon:60:3
 	for i := int64(0); i < times; i++ {
-//line hall.aeon:59:3
+//line hall.aeon:60:3
 		cx.Spend()
-//line hall.aeon:60:4
+//line hall.aeon:61:4
 		self.setCount(cx, aeonrt.Add(self.count, 1))
-//line hall.aeon:61:4
+//line hall.aeon:62:4
 		for _, g := range self.waiting.Items() {
-//line hall.aeon:61:4
+//line hall.aeon:62:4
 			cx.Spend()
-//line hall.aeon:62:5
+//line hall.aeon:63:5
 			cx.Callback(g.ClientRef, &methodGuest_Freed, &guest_FreedArgs{seat: seat.Share(), count: self.count, next: self.waiting.At(0)})
-//line hall.aeon:62:5
+//line hall.aeon:63:5
 		}
-//line hall.aeon:64:4
+//line hall.aeon:65:4
 		for _, u := range self.ushers.Items() {
-//line hall.aeon:64:4
+//line hall.aeon:65:4
 			cx.Spend()
-//line hall.aeon:65:5
+//line hall.aeon:66:5
 			cx.Callback(u.ClientRef, &methodUsher_Heard, &usher_HeardArgs{what: "released", count: self.count})
-//line hall.aeon:65:5
+//line hall.aeon:66:5
 		}
-//line hall.aeon:65:5
+//line hall.aeon:66:5
 	}
-//line hall.aeon:68:3
+//line hall.aeon:69:3
 	return self.count
-//line hall_aeon.go:206:1
+//line hall_aeon.go:207:1
 }
 
 // revoke tells all guests of a seat, and then aborts.
 func (self *Hall_) revoke(cx *aeonrt.Cx, seat Seat_) {
-//line hall.aeon:73:3
+//line hall.aeon:74:3
 	self.release(cx, seat.Share(), 1)
-//line hall.aeon:74:3
+//line hall.aeon:75:3
 	aeonrt.Abort(cx, "it is not free")
-//line hall.aeon:74:3
+//line hall.aeon:75:3
 	panic("unreachable")
-//line hall_aeon.go:217:1
+//line hall_aeon.go:218:1
 }
 
 func (self *Hall_) call(cx *aeonrt.Cx, seats aeonrt.Map[string, aeonrt.Vector[Seat_]]) {
-//line hall.aeon:78:3
+//line hall.aeon:79:3
 	for _, g := range self.waiting.Items() {
-//line hall.aeon:78:3
+//line hall.aeon:79:3
 		cx.Spend()
-//line hall.aeon:79:4
+//line hall.aeon:80:4
 		cx.Callback(g.ClientRef, &methodGuest_Called, &guest_CalledArgs{seats: seats.Share(), hall: Hall_Ref{self.Ref()}})
-//line hall.aeon:79:4
+//line hall.aeon:80:4
 	}
-//line hall_aeon.go:229:1
+//line hall_aeon.go:230:1
 }
 
 func (self *Hall_) told(cx *aeonrt.Cx) int64 {
-//line hall.aeon:83:18
+//line hall.aeon:84:18
 	return self.count
-//line hall_aeon.go:235:1
+//line hall_aeon.go:236:1
 }
 
 // hold holds a seat for ten minutes.
 func (self *Hall_) hold(cx *aeonrt.Cx, seat string, guest string) {
-//line hall.aeon:87:3
-	if self.held.Has(seat) {
-//line hall.aeon:87:3
-		aeonrt.Abort(cx, seat+" is held")
-//line hall.aeon:87:3
-	}
 //line hall.aeon:88:3
-	aeonrt.MapSet(cx, &self.Self, fieldHall_Held, &self.held, seat, guest)
+	if self.held.Has(seat) {
+//line hall.aeon:88:3
+		aeonrt.Abort(cx, seat+" is held")
+//line hall.aeon:88:3
+	}
 //line hall.aeon:89:3
+	aeonrt.MapSet(cx, &self.Self, fieldHall_Held, &self.held, seat, guest)
+//line hall.aeon:90:3
 	cx.EmitAfter(10*time.Minute, seat, self.Ref(), &methodHall_Expire, &hall_ExpireArgs{seat: seat})
-//line hall_aeon.go:250:1
+//line hall_aeon.go:251:1
 }
 
 func (self *Hall_) expire(cx *aeonrt.Cx, seat string) {
-//line hall.aeon:93:3
-	aeonrt.MapRemove(cx, &self.Self, fieldHall_Held, &self.held, seat)
 //line hall.aeon:94:3
-	self.setCount(cx, aeonrt.Add(self.count, 1))
+	aeonrt.MapRemove(cx, &self.Self, fieldHall_Held, &self.held, seat)
 //line hall.aeon:95:3
+	self.setCount(cx, aeonrt.Add(self.count, 1))
+//line hall.aeon:96:3
 	cx.Print(seat + " is free")
-//line hall.aeon:96:3
+//line hall.aeon:97:3
 	for _, u := range self.ushers.Items() {
-//line hall.aeon:96:3
+//line hall.aeon:97:3
 		cx.Spend()
-//line hall.aeon:97:4
+//line hall.aeon:98:4
 		cx.Callback(u.ClientRef, &methodUsher_Heard, &usher_HeardArgs{what: seat, count: self.count})
-//line hall.aeon:97:4
+//line hall.aeon:98:4
 	}
-//line hall_aeon.go:268:1
+//line hall_aeon.go:269:1
+}
+
+// plan plans so many evenings.
+func (self *Hall_) plan(cx *aeonrt.Cx, evenings int64) {
+//line hall.aeon:104:3
+	for i := int64(0); i < evenings; i++ {
+//line hall.aeon:104:3
+		cx.Spend()
+//line hall.aeon:105:4
+		aeonrt.MapSet(cx, &self.Self, fieldHall_Programme, &self.programme, i, "evening "+aeonrt.StrInt(i))
+//line hall.aeon:105:4
+	}
+//line hall_aeon.go:282:1
+}
+
+func (self *Hall_) planned(cx *aeonrt.Cx) aeonrt.Map[int64, string] {
+//line hall.aeon:109:34
+	return self.programme.Share()
+//line hall_aeon.go:288:1
 }
 
 func (self *Hall_) holding(cx *aeonrt.Cx) aeonrt.Vector[string] {
-//line hall.aeon:101:32
+//line hall.aeon:111:32
 	return self.held.Keys()
-//line hall_aeon.go:274:1
+//line hall_aeon.go:294:1
 }
 
 // close tells all guests that the hall closes, in an event of its own.
 func (self *Hall_) close(cx *aeonrt.Cx) {
-//line hall.aeon:104:17
+//line hall.aeon:114:17
 	cx.Emit(self.Ref(), &methodHall_Say, &hall_SayArgs{})
-//line hall_aeon.go:281:1
+//line hall_aeon.go:301:1
 }
 
 func (self *Hall_) say(cx *aeonrt.Cx) {
-//line hall.aeon:107:3
+//line hall.aeon:117:3
 	for _, g := range self.waiting.Items() {
-//line hall.aeon:107:3
+//line hall.aeon:117:3
 		cx.Spend()
-//line hall.aeon:108:4
+//line hall.aeon:118:4
 		cx.Callback(g.ClientRef, &methodGuest_Closing, &guest_ClosingArgs{})
-//line hall.aeon:108:4
+//line hall.aeon:118:4
 	}
-//line hall_aeon.go:293:1
+//line hall_aeon.go:313:1
 }
 
 // spoil has an event fail that is not awaited.
 func (self *Hall_) spoil(cx *aeonrt.Cx) {
-//line hall.aeon:113:17
+//line hall.aeon:123:17
 	cx.Emit(self.Ref(), &methodHall_Fail, &hall_FailArgs{})
-//line hall_aeon.go:300:1
+//line hall_aeon.go:320:1
 }
 
 func (self *Hall_) fail(cx *aeonrt.Cx) {
-//line hall.aeon:115:16
+//line hall.aeon:125:16
 	aeonrt.Abort(cx, "spoilt")
-//line hall.aeon:115:16
+//line hall.aeon:125:16
 	panic("unreachable")
-//line hall_aeon.go:308:1
+//line hall_aeon.go:328:1
 }
 
 // both has two other halls count, in an order that is left open.
 func (self *Hall_) both(cx *aeonrt.Cx, a Hall_Ref, b Hall_Ref) {
-//line hall.aeon:119:3
+//line hall.aeon:129:3
 	cx.Emit(a.Ref, &methodHall_Mark, &hall_MarkArgs{what: "a", to: Hall_Ref{self.Ref()}})
-//line hall.aeon:120:3
+//line hall.aeon:130:3
 	cx.Emit(b.Ref, &methodHall_Mark, &hall_MarkArgs{what: "b", to: Hall_Ref{self.Ref()}})
-//line hall_aeon.go:317:1
+//line hall_aeon.go:337:1
 }
 
 func (self *Hall_) mark(cx *aeonrt.Cx, what string, to Hall_Ref) {
-//line hall.aeon:123:42
+//line hall.aeon:133:42
 	cx.Emit(to.Ref, &methodHall_Note, &hall_NoteArgs{what: what})
-//line hall_aeon.go:323:1
+//line hall_aeon.go:343:1
 }
 
 func (self *Hall_) note(cx *aeonrt.Cx, what string) {
-//line hall.aeon:126:3
+//line hall.aeon:136:3
 	self.setCount(cx, aeonrt.Add(self.count, 1))
-//line hall.aeon:127:3
+//line hall.aeon:137:3
 	for _, u := range self.ushers.Items() {
-//line hall.aeon:127:3
+//line hall.aeon:137:3
 		cx.Spend()
-//line hall.aeon:128:4
+//line hall.aeon:138:4
 		cx.Callback(u.ClientRef, &methodUsher_Heard, &usher_HeardArgs{what: what, count: self.count})
-//line hall.aeon:128:4
+//line hall.aeon:138:4
 	}
-//line hall_aeon.go:337:1
+//line hall_aeon.go:357:1
 }
 
 // setCount assigns count: it logs undo and redo first.
@@ -350,22 +370,22 @@ type Desk_ struct {
 
 // construct is the constructor of Desk_. It runs on a fresh actor: what it writes needs no undo.
 func (self *Desk_) construct(cx *aeonrt.Cx) {
-//line hall.aeon:135:2
+//line hall.aeon:145:2
 	self.hall = Hall_Ref{}
-//line hall_aeon.go:356:1
+//line hall_aeon.go:376:1
 }
 
 // serve has the desk sell the seats of a hall.
 func (self *Desk_) serve(cx *aeonrt.Cx, h Hall_Ref) {
-//line hall.aeon:138:29
+//line hall.aeon:148:29
 	self.setHall(cx, h)
-//line hall_aeon.go:363:1
+//line hall_aeon.go:383:1
 }
 
 func (self *Desk_) serves(cx *aeonrt.Cx) Hall_Ref {
-//line hall.aeon:140:28
+//line hall.aeon:150:28
 	return self.hall
-//line hall_aeon.go:369:1
+//line hall_aeon.go:389:1
 }
 
 // setHall assigns hall: it logs undo and redo first.
