@@ -130,8 +130,7 @@ func (ev *Event) over(how *atomic.Uint64) {
 	how.Add(1)
 }
 
-// follow is what happens after a commit: it is ordered while the event still holds its
-// locks, in program order, and started when they are gone.
+// follow is what happens after a commit: it is ordered while the event still holds its locks, in program order, and started when they are gone.
 type follow struct {
 	ev        *Event
 	index     int // of the last sub-event
