@@ -181,7 +181,8 @@ func (cx *Activation) newActor(c *order.Shape) *order.Handle {
 		p = cx.this().ID.Birth
 	}
 	block := &r.serials
-	if r.sys.Scheduler != nil { // blocks stay with pooled objects, which the collector takes at any time
+	// Branches, and threads of parts, run beside the root. And blocks stay with pooled objects, which the collector takes at any time.
+	if cx != &r.Root || r.sys.Scheduler != nil {
 		block = nil
 	}
 	h := r.Host.NewHandle(c, r.sys.IDs.Next(block, p), order.Fresh)

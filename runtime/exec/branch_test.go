@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
@@ -35,6 +36,35 @@ func TestEndedBranchesAreNotKept(t *testing.T) {
 	for _, k := range kids {
 		if n := k.see(t, cl); n != 1 {
 			t.Fatalf("a branch has left %d", n)
+		}
+	}
+}
+
+// Branches of one event that create actors at the same time give each another id.
+func TestBranchesCreateDifferentActors(t *testing.T) {
+	_, cl := testSystem(t, Config{BranchWorkers: 4})
+	r := newDesk(t, cl)
+	const each = 1000
+	var made [3][each]deskRef
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
+		for b := range made {
+			Async(cx, d.hire(cx).Ref, &methodAlone, work(func(cx *Cx, d *desk) {
+				for i := range each {
+					made[b][i] = d.hire(cx)
+					if i%100 == 0 {
+						runtime.Gosched()
+					}
+				}
+			}))
+		}
+	}))
+	seen := make(map[event.ActorID]bool)
+	for _, list := range made {
+		for _, k := range list {
+			if seen[k.ID()] {
+				t.Fatalf("two actors have the id %v", k.ID())
+			}
+			seen[k.ID()] = true
 		}
 	}
 }

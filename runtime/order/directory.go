@@ -96,7 +96,7 @@ type Serials struct {
 	last  atomic.Uint64
 }
 
-// SerialBlock has the numbers that one creator may give.
+// SerialBlock has the numbers that one creator may give. It belongs to one goroutine.
 type SerialBlock struct{ next, end uint64 }
 
 const serialBlock = 256
