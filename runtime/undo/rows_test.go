@@ -403,3 +403,27 @@ func TestRowsAreWhatIsInMemory(t *testing.T) {
 		}
 	})
 }
+
+// What is written to a part of a vector is not written to the vector, of which elements may be in memory and others not.
+func TestASliceOfAStoredVectorIsApart(t *testing.T) {
+	st, l := newDepot(), &Log{}
+	if err := st.commit(largeChest().chest(), l, true); err != nil {
+		t.Fatal(err)
+	}
+	s, err := st.load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	VectorPush(l, &s.Self, 4, &s.rows, value.VectorOf(int64(1)))
+	if err := st.commit(s, l, false); err != nil {
+		t.Fatal(err)
+	}
+	part := value.SliceOf(s.rows, 299, 301)
+	value.Push(value.RefAt(&part, 0), 99)
+	value.Push(value.RefAt(&part, 1), 99)
+	for i, want := range map[int64]string{299: "[299, 299]", 300: "[1]"} {
+		if got := value.VectorText(s.rows.At(i), value.StrInt); got != want {
+			t.Errorf("row %d is %s, expected %s", i, got, want)
+		}
+	}
+}

@@ -147,7 +147,8 @@ func (m *storedMap[K, V]) Advance(at *Version, wrote bool) {
 		}
 	}
 	b.far.at = at
-	if b.far.reads() && len(b.entries)+len(b.far.gone) > keptMax {
+	// Copies of the event's own, in other fields, need what it has written: the rows do not have that yet.
+	if b.far.reads() && len(b.entries)+len(b.far.gone) > keptMax && !b.mark.shared.Load() {
 		b.entries, b.far.gone = map[K]V{}, nil
 	}
 }
@@ -232,7 +233,9 @@ func (v *storedVector[T]) Store(at *Version, size int, src VectorSource) {
 // near returns a body that no other container refers to and that is in memory.
 func (v *storedVector[T]) near() *vectorBody[T] {
 	if v.body.far.reads() {
-		v.body = &vectorBody[T]{elems: Vector[T](*v).Items()}
+		elems := append([]T(nil), Vector[T](*v).Items()...) // readers of the body before may have these in memory
+		markAll(elems)
+		v.body = &vectorBody[T]{elems: elems}
 	}
 	return ownVector((*Vector[T])(v))
 }
@@ -251,7 +254,7 @@ func (v *storedVector[T]) Advance(at *Version, wrote bool) {
 	b.far.at = at
 	if b.far.reads() {
 		b.far.read.Store(nil)
-		if len(b.far.over) > keptMax {
+		if len(b.far.over) > keptMax && !b.mark.shared.Load() { // as of a map
 			b.far.over = nil
 		}
 	}

@@ -47,6 +47,9 @@ type mapContent[K comparable, V any] struct {
 func (u *mapContent[K, V]) Undo() {
 	u.body.entries, u.body.far = u.entries, u.far
 	u.body.keys.set(u.keys)
+	if u.far.reads() && u.body.mark.shared.Load() { // when it was in memory
+		u.far.at.watched.Store(true)
+	}
 }
 
 // SoleMap reports whether m has a body that no other container refers to.

@@ -64,7 +64,12 @@ type vectorContent[T any] struct {
 }
 
 // Undo implements Undo.
-func (u *vectorContent[T]) Undo() { u.body.elems, u.body.far = u.elems, u.far }
+func (u *vectorContent[T]) Undo() {
+	u.body.elems, u.body.far = u.elems, u.far
+	if u.far.reads() && u.body.mark.shared.Load() { // when it was in memory
+		u.far.at.watched.Store(true)
+	}
+}
 
 // SoleVector reports whether v has a body that no other container refers to.
 func SoleVector[T any](v Vector[T]) bool { return v.body != nil && v.body.mark.sole() }
@@ -96,7 +101,14 @@ func CheckIndex[T any](v Vector[T], i int64) {
 func note[T any](b *vectorBody[T], op vectorOp, i, base int) Undo {
 	if tooMany(b.mark.notes, b.far.count(len(b.elems))) {
 		b.mark.base = 0
-		return &vectorContent[T]{body: b, elems: append([]T(nil), b.elems...), far: b.far.keep()}
+		kept := b.far.keep()
+		if kept.reads() {
+			for i, p := range kept.over { // elements are written in place
+				e := *p.(*T)
+				kept.over[i] = &e
+			}
+		}
+		return &vectorContent[T]{body: b, elems: append([]T(nil), b.elems...), far: kept}
 	}
 	b.mark.notes++
 	b.mark.base = base

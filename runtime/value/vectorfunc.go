@@ -202,7 +202,9 @@ func SliceOf[T any](v Vector[T], a, b int64) Vector[T] {
 		return Vector[T]{}
 	}
 	if n := nearVector(v.body); n.far.reads() {
-		return VectorOf(fetch[T](n.far, int(a), int(b))...)
+		part := fetch[T](n.far, int(a), int(b))
+		markAll(part) // some are in memory, and may be written there
+		return VectorOf(part...)
 	}
 	s := v.Items()
 	part := append([]T(nil), s[a:b]...)
