@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
@@ -233,4 +236,53 @@ func TestTheLastMemberGoesOnAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// torn is a place where the removal of a directory is cut short: of each directory below, half of the files are gone.
+type torn struct {
+	driver.Dir
+	fs *vfs.MemFS
+}
+
+func (p torn) Remove(dir string) error {
+	var tear func(dir string) error
+	tear = func(dir string) error {
+		names, _ := p.fs.List(dir)
+		for i, name := range names {
+			err := tear(p.fs.PathJoin(dir, name))
+			if below, _ := p.fs.List(p.fs.PathJoin(dir, name)); err == nil && i%2 == 0 && len(below) == 0 {
+				err = p.fs.Remove(p.fs.PathJoin(dir, name))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return errors.Join(tear(p.fs.PathJoin(p.Root, dir)), errors.New("the process is killed"))
+}
+
+// A node starts again, without the group, after a crash that has found it in the middle of removing the state.
+func TestACrashWhileAStateIsRemoved(t *testing.T) {
+	fs := vfs.NewMem()
+	d := openAlone(t, 1, torn{placeOn(fs), fs})
+	if err := d.Begin(replicatest.Group, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Leave(replicatest.Group, anyway); err == nil {
+		t.Fatal("nothing was cut short")
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d = openAlone(t, 1, placeOn(fs))
+	if d.Has(replicatest.Group) {
+		t.Error("the node has a part in the group")
+	}
+	if err := d.Join(replicatest.Group); err != nil {
+		t.Error(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
