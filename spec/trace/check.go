@@ -272,8 +272,10 @@ func (c *Checker) read(e *Event, r *Access) {
 }
 
 func (c *Checker) write(e *Event, w *Access) {
+	_, known := c.actors[w.Actor]
 	a := c.actor(w.Actor)
 	switch {
+	case !known && c.partial && e.Restored: // its vote, which has read the actor, is in an earlier start
 	case a.deleted:
 		c.violate(Write, w.Actor, []EventID{e.ID, a.by.id}, "%v wrote %s, which was deleted by %v", e, w.Actor, a.by)
 	case w.Version != a.version+1:

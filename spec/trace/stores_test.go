@@ -125,3 +125,31 @@ func TestStoresThatAreMissingAreTold(t *testing.T) {
 		t.Errorf("%v: %s", err, &said)
 	}
 }
+
+// Of an actor that a start carries out a change of, for which an earlier one has voted, the version is taken as it is if the earlier one is in no file. What
+// comes behind that is checked.
+func TestARestoredPartComesFirst(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"", "", ""},
+		{`"restored":true,`, "", "WRITE: "},
+		{`["p.A/y",8]`, `["p.A/y",9]`, "WRITE: "},
+	} {
+		text := strings.Join([]string{
+			`{"trace":4,"program":"p","store":"s1","run":6,"recovered":40,"node":1,"cluster":"c","number":1,"stores":2}`,
+			`{"order":42,"batch":true,"event":"1-1","attempt":1,"kind":"part","try":5,"home":0,"restored":true,"target":"","method":"A.give","start":41,"writes":[["p.A/y",7]]}`,
+			`{"order":52,"batch":true,"event":"2-2","attempt":1,"kind":"client","client":2,"target":"p.A/y","method":"A.put","start":51,"reads":[["p.A/y",7]],"writes":[["p.A/y",8]]}`,
+			`{"end":"closed","events":2}`,
+		}, "\n") + "\n"
+		rep, err := CheckFiles([]File{{"1", strings.NewReader(strings.Replace(text, c.from, c.to, 1))}}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		if err := rep.Write(&said); err != nil {
+			t.Fatal(err)
+		}
+		if c.want == "" && rep.Violated() > 0 || c.want != "" && !strings.Contains(said.String(), c.want) {
+			t.Errorf("%s -> %s: %s", c.from, c.to, &said)
+		}
+	}
+}
