@@ -45,15 +45,18 @@ func TestBranchesCreateDifferentActors(t *testing.T) {
 	_, cl := testSystem(t, Config{BranchWorkers: 4})
 	r := newDesk(t, cl)
 	const each = 1000
-	var made [3][each]deskRef
+	var kids [3]deskRef
 	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
-		for b := range made {
-			Async(cx, d.hire(cx).Ref, &methodAlone, work(func(cx *Cx, d *desk) {
+		for i := range kids {
+			kids[i] = d.hire(cx)
+		}
+	}))
+	var made [len(kids)][each]deskRef
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
+		for b, k := range kids {
+			Async(cx, k.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
 				for i := range each {
 					made[b][i] = d.hire(cx)
-					if i%100 == 0 {
-						runtime.Gosched()
-					}
 				}
 			}))
 		}
