@@ -160,22 +160,11 @@ func (d *Disk) Seed(g replica.Group, fill func(store.Engine) error) (err error) 
 	return d.place.Rename(next+comingExt, next)
 }
 
-// remove removes all states of a group, which are closed. Each durably loses its number before: what a crash leaves of it could not be opened.
+// remove removes all states of a group, which are closed.
 func (d *Disk) remove(g replica.Group) error {
 	d.mu.Lock()
 	delete(d.numbers, g)
 	d.mu.Unlock()
-	names, err := d.place.List(groupDir(g))
-	for _, name := range names {
-		if dir := filepath.Join(groupDir(g), name); err == nil && !strings.HasSuffix(name, comingExt) {
-			if err = d.place.Remove(dir + comingExt); err == nil {
-				err = d.place.Rename(dir, dir+comingExt)
-			}
-		}
-	}
-	if err != nil {
-		return err
-	}
 	return d.place.Remove(groupDir(g))
 }
 

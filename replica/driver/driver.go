@@ -99,18 +99,18 @@ func (d *Driver) addAll(found map[replica.Group]replica.LogState) error {
 	}
 	slices.Sort(groups)
 	for _, g := range groups {
+		if s, logged := found[g]; logged && s.Left() { // a crash in the middle of the removal leaves a part, which cannot be opened
+			if err := d.cfg.Disk.remove(g); err != nil {
+				return err
+			}
+			continue
+		}
 		m, err := d.open(g)
 		if err != nil {
 			return err
 		}
-		s, logged := found[g]
-		begun, left := m.state.Index() > 0, logged && s.Left()
-		if !begun || left {
-			err := m.state.Close()
-			if err == nil && begun {
-				err = d.cfg.Disk.remove(g)
-			}
-			if err != nil {
+		if m.state.Index() == 0 {
+			if err := m.state.Close(); err != nil {
 				return err
 			}
 			continue
