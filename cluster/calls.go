@@ -40,11 +40,11 @@ type storeBrief struct {
 	Leads  bool              `json:"leads"`
 	Serves bool              `json:"serves"` // its system is open
 	// Progress are the members that its leader knows, as of an entry: the last one that is committed and was handed to the state.
-	Progress []replica.Progress `json:"progress,omitempty"`
-	Commit   uint64             `json:"commit"`     // the entry's index
-	AsOf     uint64             `json:"commitTerm"` // and its term; 0: an earlier version of aeond does not tell it
-	Timings  Timings            `json:"timings"`
-	Load     Load               `json:"load"`
+	Progress   []replica.Progress `json:"progress,omitempty"`
+	Commit     uint64             `json:"commit"`     // the entry's index
+	CommitTerm uint64             `json:"commitTerm"` // and its term; 0: an earlier version of aeond does not tell it
+	Timings    Timings            `json:"timings"`
+	Load       Load               `json:"load"`
 }
 
 // heard is what a node has told, and when.
@@ -104,7 +104,7 @@ func (n *node) tell() brief {
 		if st.Leads {
 			var asOf replica.Position
 			st.Progress, asOf = n.driver.Progress(g)
-			st.Commit, st.AsOf = asOf.Index, asOf.Term
+			st.Commit, st.CommitTerm = asOf.Index, asOf.Term
 		}
 		h := n.holders.of(n, st.ID)
 		_, at, timings := h.known()

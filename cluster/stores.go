@@ -138,7 +138,7 @@ func (n *node) isOut(id placement.StoreID) (asOf replica.Position, out bool) {
 		for _, st := range h.brief.Stores {
 			if st.ID == id && st.Serves && len(st.Progress) > 0 && time.Since(h.at) < staleAfter {
 				out = !slices.ContainsFunc(st.Progress, func(p replica.Progress) bool { return p.Node == n.id.Node })
-				return replica.Position{Index: st.Commit, Term: st.AsOf}, out
+				return replica.Position{Index: st.Commit, Term: st.CommitTerm}, out
 			}
 		}
 	}

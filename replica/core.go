@@ -463,6 +463,13 @@ func (c *Core) Cut(id Group, index uint64) {
 	c.write()
 }
 
+// at returns the entry of the log with an index.
+func (g *group) at(index uint64) Position {
+	term, err := g.log.Term(index)
+	assert.That(err == nil, "replica: entry %d of group %d has no term: %v", index, g.id, err)
+	return Position{index, term}
+}
+
 // Leader returns what this node knows of the leader of a group; it knows of none if it has no part in the group.
 func (c *Core) Leader(id Group) Role {
 	if g := c.find[id]; g != nil {
@@ -474,7 +481,7 @@ func (c *Core) Leader(id Group) Role {
 // LogLength returns how many entries the log of a group has on this node; 0 if it has no part in the group.
 func (c *Core) LogLength(id Group) uint64 {
 	if g := c.find[id]; g != nil {
-		return g.log.last - g.log.cut.Index
+		return g.log.last.Index - g.log.cut.Index
 	}
 	return 0
 }

@@ -110,7 +110,7 @@ func (c *Core) Remove(id Group, asOf Position) bool {
 	if g == nil {
 		return true
 	}
-	if g.term > asOf.Term || asOf.behind(g.end()) {
+	if g.term > asOf.Term || asOf.behind(g.log.last) {
 		return false
 	}
 	g.removed = true

@@ -6,8 +6,6 @@ import (
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
-
-	"github.com/aeon-lang/aeon/internal/assert"
 )
 
 // leaving is the nodes that were removed from a group, and have to stay for a while. Raft has a change of members hold when a node knows that it is
@@ -69,37 +67,4 @@ func (l *leaving) committed(index uint64) {
 	if l.index != 0 && index >= l.index {
 		*l = leaving{}
 	}
-}
-
-// at returns the entry of the log with an index.
-func (g *group) at(index uint64) Position {
-	term, err := g.log.Term(index)
-	assert.That(err == nil, "replica: entry %d of group %d has no term: %v", index, g.id, err)
-	return Position{index, term}
-}
-
-// end returns the last entry of the log, as far as it is written: more was not acknowledged.
-func (g *group) end() Position { return Position{g.log.last, g.log.ending} }
-
-// forgot reports whether the node has had more of the log than it has now: it left the group with it, and takes part again. What it has acknowledged
-// may be committed by that, and a node that was cut off meanwhile may still count on a vote of this one and lack it. So until the log is as long
-// again this node stands for no election, and votes only for a node that has as much as this one had.
-func (g *group) forgot() bool {
-	if g.past != (Position{}) && !g.end().behind(g.past) {
-		g.past = Position{}
-	}
-	return g.past != (Position{})
-}
-
-// mayTake reports whether a node that forgot may take a message, which is changed if it speaks of what the node had.
-func (g *group) mayTake(m *raftpb.Message) bool {
-	switch m.GetType() {
-	case raftpb.MsgVote, raftpb.MsgPreVote:
-		return !Position{m.GetIndex(), m.GetLogTerm()}.behind(g.past)
-	case raftpb.MsgTimeoutNow:
-		return false
-	case raftpb.MsgHeartbeat: // one that was long under way may be from before the node has left
-		m.Commit = new(min(m.GetCommit(), g.log.last))
-	}
-	return true
 }

@@ -68,18 +68,17 @@ type groupLog struct {
 	coming  []Members         // as of later entries, which hold already
 	settled uint64            // up to where the state is, if it is opened again
 	cut     Position
-	last    uint64
-	ending  uint64 // the term of the last entry, or of cut if there is none: the entry may be gone from the disk while an append is under way that replaces it
+	last    Position // its last entry that is written, cut if it has none: more was not acknowledged. It may be gone from the disk while an append replaces it
 
 	// recent are the newest entries.
-	// Invariant: they are consecutive, and the last one has index last; they may be none.
+	// Invariant: they are consecutive, and the last one is last; they may be none.
 	recent    []*raftpb.Entry
 	bytes     uint64 // of recent
 	recentMax uint64
 }
 
 func newGroupLog(id Group, reader LogReader, s Start, recentMax uint64) *groupLog {
-	l := &groupLog{group: id, reader: reader, members: s.Members, settled: s.Applied, cut: s.Log.Cut, last: s.Log.Last.Index, ending: s.Log.Last.Term, recentMax: recentMax}
+	l := &groupLog{group: id, reader: reader, members: s.Members, settled: s.Applied, cut: s.Log.Cut, last: s.Log.Last, recentMax: recentMax}
 	l.hard = &raftpb.HardState{Term: new(s.Log.Term), Vote: new(s.Log.Vote), Commit: new(max(s.Log.Commit, s.Applied))}
 	return l
 }
@@ -93,7 +92,7 @@ func (l *groupLog) InitialState() (*raftpb.HardState, *raftpb.ConfState, error) 
 func (l *groupLog) FirstIndex() (uint64, error) { return l.cut.Index + 1, nil }
 
 // LastIndex implements raft.Storage.
-func (l *groupLog) LastIndex() (uint64, error) { return l.last, nil }
+func (l *groupLog) LastIndex() (uint64, error) { return l.last.Index, nil }
 
 // Term implements raft.Storage.
 func (l *groupLog) Term(index uint64) (uint64, error) {
@@ -102,7 +101,7 @@ func (l *groupLog) Term(index uint64) (uint64, error) {
 		return l.cut.Term, nil
 	case index < l.cut.Index:
 		return 0, raft.ErrCompacted
-	case index > l.last:
+	case index > l.last.Index:
 		return 0, raft.ErrUnavailable
 	}
 	list, err := l.Entries(index, index+1, 0)
@@ -117,10 +116,10 @@ func (l *groupLog) Entries(from, to, bytesMax uint64) ([]*raftpb.Entry, error) {
 	switch {
 	case from <= l.cut.Index:
 		return nil, raft.ErrCompacted
-	case to > l.last+1:
+	case to > l.last.Index+1:
 		return nil, raft.ErrUnavailable
 	}
-	first := l.last + 1 - uint64(len(l.recent)) // in memory
+	first := l.last.Index + 1 - uint64(len(l.recent)) // in memory
 	if from >= first {
 		return limited(l.recent[from-first:to-first], bytesMax), nil
 	}
@@ -175,8 +174,8 @@ func (l *groupLog) append(list []*raftpb.Entry) {
 		return
 	}
 	from := list[0].GetIndex()
-	assert.That(from > l.cut.Index && from <= l.last+1, "replica: the log of group %d is from %d to %d, and goes on at %d", l.group, l.cut.Index, l.last, from)
-	if first := l.last + 1 - uint64(len(l.recent)); from > first {
+	assert.That(from > l.cut.Index && from <= l.last.Index+1, "replica: the log of group %d is from %d to %d, and goes on at %d", l.group, l.cut.Index, l.last.Index, from)
+	if first := l.last.Index + 1 - uint64(len(l.recent)); from > first {
 		for _, e := range l.recent[from-first:] {
 			l.bytes -= uint64(proto.Size(e))
 		}
@@ -188,7 +187,8 @@ func (l *groupLog) append(list []*raftpb.Entry) {
 		l.bytes += uint64(proto.Size(e))
 	}
 	l.recent = append(l.recent, list...)
-	l.last, l.ending = list[len(list)-1].GetIndex(), list[len(list)-1].GetTerm()
+	end := list[len(list)-1]
+	l.last = Position{end.GetIndex(), end.GetTerm()}
 	drop := 0
 	for ; drop < len(l.recent) && l.bytes > l.recentMax; drop++ {
 		l.bytes -= uint64(proto.Size(l.recent[drop]))
@@ -198,9 +198,9 @@ func (l *groupLog) append(list []*raftpb.Entry) {
 
 // cutAt notes that the log begins behind p.
 func (l *groupLog) cutAt(p Position) {
-	assert.That(p.Index > l.cut.Index && p.Index <= l.last, "replica: the log of group %d is from %d to %d, and is cut at %d", l.group, l.cut.Index, l.last, p.Index)
+	assert.That(p.Index > l.cut.Index && p.Index <= l.last.Index, "replica: the log of group %d is from %d to %d, and is cut at %d", l.group, l.cut.Index, l.last.Index, p.Index)
 	l.cut = p
-	if first := l.last + 1 - uint64(len(l.recent)); p.Index >= first {
+	if first := l.last.Index + 1 - uint64(len(l.recent)); p.Index >= first {
 		for _, e := range l.recent[:p.Index+1-first] {
 			l.bytes -= uint64(proto.Size(e))
 		}
@@ -211,7 +211,7 @@ func (l *groupLog) cutAt(p Position) {
 // restore notes that a state has replaced the log.
 func (l *groupLog) restore(m *raftpb.SnapshotMetadata) {
 	l.cut = Position{m.GetIndex(), m.GetTerm()}
-	l.last, l.ending, l.recent, l.bytes = m.GetIndex(), m.GetTerm(), nil, 0
+	l.last, l.recent, l.bytes = l.cut, nil, 0
 	if m.GetIndex() >= l.settled {
 		l.settled, l.members, l.coming = m.GetIndex(), m.GetConfState(), nil
 	}

@@ -113,27 +113,27 @@ func (h *Halted) Save(ctx context.Context, set snapshot.Set, taken time.Time) (e
 
 // Prune ends the part, and deletes those of older snapshots, as far as fewer are to be kept, when all parts of this one are saved.
 func (h *Halted) Prune(ctx context.Context) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.over()
-	if n := h.led.of.Snapshots; h.saved != nil {
-		n.taking.Lock()
-		defer n.taking.Unlock()
-		n.prune(ctx, h.saved, h.led.of.Log)
-	}
+	h.end(func(n *NodeSnapshots) { n.prune(ctx, h.saved, h.led.of.Log) })
 }
 
 // Drop ends the part, and deletes what it has saved: another part has failed.
 func (h *Halted) Drop(ctx context.Context) {
+	h.end(func(n *NodeSnapshots) {
+		n.delete(ctx, h.led.of.Log, "the part of a snapshot that failed was not deleted", func(ctx context.Context) error {
+			return snapshot.Remove(ctx, n.target, h.saved)
+		})
+	})
+}
+
+// end ends the part, and calls clean if it was saved, while nothing else writes to the place.
+func (h *Halted) end(clean func(*NodeSnapshots)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.over()
 	if n := h.led.of.Snapshots; h.saved != nil {
 		n.taking.Lock()
 		defer n.taking.Unlock()
-		n.delete(ctx, h.led.of.Log, "the part of a snapshot that failed was not deleted", func(ctx context.Context) error {
-			return snapshot.Remove(ctx, n.target, h.saved)
-		})
+		clean(n)
 	}
 }
 
