@@ -15,6 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/placement/raftnode"
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -31,7 +32,7 @@ func (n *node) public() http.Handler {
 	if !asks {
 		mux.HandleFunc("GET "+status.Path, n.serveStatus)
 	}
-	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.anyHere, n.front, asks))
+	mux.Handle("GET "+metricsPath, httpdoor.Metrics(n.callers, n.writeMetrics))
 	mux.Handle("/", n.front)
 	return httpdoor.Guard(mux, asks, func(w http.ResponseWriter, err error) { n.holders.counts.HTTP(httpdoor.Fail(w, err)) })
 }
@@ -43,7 +44,7 @@ func (n *node) control() http.Handler {
 	mux.HandleFunc("POST "+status.TokenPath, n.serveToken)
 	mux.HandleFunc("POST "+status.RemovePath, n.serveRemove)
 	mux.HandleFunc("POST "+status.TransferPath, n.serveTransfer)
-	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.anyControls, n.operator, false))
+	mux.Handle("GET "+metricsPath, httpdoor.Metrics(gate.New(gate.Config{Log: n.log}), n.writeMetrics))
 	mux.HandleFunc("/", n.serveOperator)
 	return httpdoor.WholeQuery(mux, func(w http.ResponseWriter, err error) { httpdoor.Fail(w, err) })
 }

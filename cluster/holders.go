@@ -97,15 +97,10 @@ func (n *node) here(of placement.StoreID) http.Handler { return n.holders.of(n, 
 // controls is here for requests of operators.
 func (n *node) controls(of placement.StoreID) http.Handler { return n.holders.of(n, of).controls() }
 
-// anyHere returns the handler of a system of this node, nil if there is none.
-func (n *node) anyHere() http.Handler { return anyOf(n.holders.all(), (*holder).here) }
-
-// anyControls is anyHere for requests of operators.
-func (n *node) anyControls() http.Handler { return anyOf(n.holders.all(), (*holder).controls) }
-
-func anyOf(list []*holder, handler func(*holder) http.Handler) http.Handler {
-	for _, h := range list {
-		if x := handler(h); x != nil {
+// anyControls returns what serves requests of operators by a system of this node, nil if there is none.
+func (n *node) anyControls() http.Handler {
+	for _, h := range n.holders.all() {
+		if x := h.controls(); x != nil {
 			return x
 		}
 	}

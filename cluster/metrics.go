@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"bytes"
 	"cmp"
-	"net/http"
 	"strconv"
 
 	"github.com/aeon-lang/aeon/placement"
@@ -14,56 +12,7 @@ import (
 
 const metricsPath = "/metrics"
 
-// serveMetrics returns what serves the figures of this node: its own, and those of the systems that it runs, if here returns what serves one, which has the
-// rights then. Each node is asked for its own, so none has the figures of another one. Where tokens are asked for, and no system is here, the node that runs the actors knows the
-// rights: by is asked then.
-func (n *node) serveMetrics(here func() http.Handler, by http.Handler, asksTokens bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if system := here(); system != nil {
-			system.ServeHTTP(w, r)
-			return
-		}
-		if asksTokens {
-			of := &answered{head: make(http.Header), status: http.StatusOK}
-			if by.ServeHTTP(of, r); of.status != http.StatusOK {
-				of.copy(w)
-				return
-			}
-		}
-		var m metrics.Writer
-		n.writeMetrics(&m)
-		w.Header().Set("Content-Type", metrics.ContentType)
-		w.Header().Set("Cache-Control", "no-store")
-		_, _ = m.WriteTo(w) // the client has gone if this fails
-	}
-}
-
-// answered keeps an answer.
-type answered struct {
-	head   http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (a *answered) Header() http.Header { return a.head }
-
-// WriteHeader implements http.ResponseWriter.
-func (a *answered) WriteHeader(status int) { a.status = status }
-
-// Write implements http.ResponseWriter.
-func (a *answered) Write(b []byte) (int, error) { return a.body.Write(b) }
-
-// copy answers as it was answered.
-func (a *answered) copy(w http.ResponseWriter) {
-	for name, values := range a.head {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(a.status)
-	_, _ = a.body.WriteTo(w) // the client has gone if this fails
-}
-
-// writeMetrics writes what the node counts: it implements httpdoor.Config.Metrics for its systems.
+// writeMetrics writes what the node counts, with its systems: it implements httpdoor.Config.Metrics for these, too. Each node is asked for its own.
 func (n *node) writeMetrics(m *metrics.Writer) {
 	n.writeSystems(m)
 	m.Process()

@@ -55,6 +55,7 @@ type node struct {
 	fail  func(error) // ends the process
 
 	clients   forClients
+	callers   *gate.Gate
 	port      *port.Port
 	roll      *raftnode.Members // which nodes have a part in the cluster
 	transport *grpc.Transport
@@ -132,8 +133,8 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	if n.clients.pages != nil {
 		pages = httpdoor.Pages(n.clients.pages, &n.holders.counts)
 	}
-	callers := gate.New(gate.Config{Log: n.log, Counts: &n.holders.counts, Fail: n.fail, Tokens: n.clients.tokens, Audit: n.holders.audited})
-	n.front = front.New(front.Config{Node: n.id.Node, Gate: callers, Pages: pages, Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})
+	n.callers = gate.New(gate.Config{Log: n.log, Counts: &n.holders.counts, Fail: n.fail, Tokens: n.clients.tokens, Audit: n.holders.audited})
+	n.front = front.New(front.Config{Node: n.id.Node, Gate: n.callers, Pages: pages, Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})
 	n.operator = front.New(front.Config{Store: n.operated, Locate: n.locateControl, Here: n.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
 	close(n.ready)
 	n.holders.run(n)

@@ -87,8 +87,8 @@ func TestOneNodeAsksForTokens(t *testing.T) {
 		s, text := c.status(1)
 		return len(s.Nodes) == 2 && len(s.Stores) == 1 && s.Stores[0].Leader == 1, text
 	})
-	ask := func(token string) (code int, text string) {
-		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+c.http[1]+"/v1/Nothing/a/b", nil)
+	ask := func(path, token string) (code int, text string) {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+c.http[1]+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,10 +97,16 @@ func TestOneNodeAsksForTokens(t *testing.T) {
 		}
 		return c.send(http.DefaultClient, q)
 	}
-	if code, text := ask(""); code != http.StatusUnauthorized {
-		t.Errorf("without a token: %d %s", code, text)
+	const call, figures = "/v1/Nothing/a/b", "/metrics" // each node has figures of its own, whichever runs the actors
+	for _, path := range []string{call, figures} {
+		if code, text := ask(path, ""); code != http.StatusUnauthorized {
+			t.Errorf("%s without a token: %d %s", path, code, text)
+		}
 	}
-	if code, text := ask(token); code != http.StatusServiceUnavailable || !strings.Contains(text, "node 2 asks clients for tokens, and node 1, which runs the actors, asks for none") {
+	if code, text := ask(figures, token); code != http.StatusOK || !strings.Contains(text, "aeon_node_info") {
+		t.Errorf("the figures with a token: %d %s", code, text)
+	}
+	if code, text := ask(call, token); code != http.StatusServiceUnavailable || !strings.Contains(text, "node 2 asks clients for tokens, and node 1, which runs the actors, asks for none") {
 		t.Errorf("with a token: %d %s", code, text)
 	}
 	c.eventually("the status says so", func() (bool, string) {

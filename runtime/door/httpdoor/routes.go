@@ -26,7 +26,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET "+eventsPath, s.known(s.events))
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("GET /metrics", s.known(s.metrics))
+	mux.Handle("GET /metrics", Metrics(s.Gate, s.writeMetrics))
 	mux.HandleFunc("GET /openapi.json", s.known(s.openapi))
 	if s.cfg.Control {
 		asked := func(next http.HandlerFunc) http.Handler { return WholeQuery(next, s.fail) }
