@@ -111,7 +111,7 @@ func writeTransport(m *metrics.Writer, list []grpc.Metrics) {
 		{"aeon_transport_sessions_total", "Sessions with it that have begun.", true, func(p *grpc.Metrics) uint64 { return p.Sessions }},
 		{"aeon_transport_messages_sent_total", "Messages sent to it.", true, func(p *grpc.Metrics) uint64 { return p.Sent }},
 		{"aeon_transport_messages_received_total", "Messages received from it.", true, func(p *grpc.Metrics) uint64 { return p.Received }},
-		{"aeon_transport_messages_dropped_total", "Messages for which there was no place.", true, func(p *grpc.Metrics) uint64 { return p.Dropped }},
+		{"aeon_transport_messages_dropped_total", "Messages between replicas for which there was no place.", true, func(p *grpc.Metrics) uint64 { return p.Dropped }},
 		{"aeon_transport_frames_sent_total", "Frames in which messages were sent.", true, func(p *grpc.Metrics) uint64 { return p.Frames }},
 		{"aeon_transport_sent_bytes_total", "Bytes of messages sent.", true, func(p *grpc.Metrics) uint64 { return p.BytesSent }},
 		{"aeon_transport_received_bytes_total", "Bytes of messages received.", true, func(p *grpc.Metrics) uint64 { return p.BytesReceived }},

@@ -112,8 +112,7 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	n.clock = sched.NewHybrid(sched.RealClock{})
 	n.c.Clock = n.clock
 	n.links = link.New(link.Config{Node: n.id.Node, // before the transport, which tells of sessions at once
-		Send:  func(to event.NodeID, m []byte) bool { return n.transport.Send(to, append(m, ofStores)) },
-		Break: func(to event.NodeID) { n.transport.Break(to) }})
+		Send: func(to event.NodeID, m []byte) { n.transport.SendReliable(to, append(m, ofStores)) }})
 	n.transport = grpc.New(grpc.Config{
 		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Clock: n.clock, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },

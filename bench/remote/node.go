@@ -78,7 +78,7 @@ func openNode(dir, peer string, onDisk bool) (_ *node, err error) {
 		id = far
 	}
 	n.line, err = open(dir, peer, func(l *line) listener {
-		n.links = link.New(link.Config{Node: id, Send: func(to event.NodeID, m []byte) bool { return l.Send(to, m) }, Break: func(to event.NodeID) { l.Break(to) }})
+		n.links = link.New(link.Config{Node: id, Send: func(to event.NodeID, m []byte) { l.SendReliable(to, m) }})
 		return linked{n.links}
 	})
 	if err != nil {

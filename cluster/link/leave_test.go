@@ -40,11 +40,10 @@ func (p *pair) open() {
 		p.wires[i] = make(chan []byte, 1000)
 	}
 	for i := range p.links {
-		p.links[i] = New(Config{Node: event.NodeID(i + 1), Break: func(event.NodeID) { panic("there is room") }, Send: func(to event.NodeID, m []byte) bool {
+		p.links[i] = New(Config{Node: event.NodeID(i + 1), Send: func(to event.NodeID, m []byte) {
 			if !p.lost.Load() || !isDecision(m) {
 				p.wires[to-1] <- m
 			}
-			return true
 		}})
 	}
 	for i, l := range p.links {

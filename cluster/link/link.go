@@ -20,10 +20,8 @@ import (
 // Config says how a node reaches others. All fields are needed.
 type Config struct {
 	Node event.NodeID
-	// Send is transport.Transport.Send.
-	Send func(to event.NodeID, m []byte) bool
-	// Break is transport.Transport.Break.
-	Break func(event.NodeID)
+	// Send is transport.Transport.SendReliable. What finds no session with the node is lost: the sessions of its stores end, too.
+	Send func(to event.NodeID, m []byte)
 }
 
 // Links are those of one node. Any goroutine may use it.
@@ -95,7 +93,7 @@ func (x *Local) Ready(s Store) {
 	}
 	l.here[x.id] = x
 	for n, leads := range l.nodes {
-		l.send(n, frame(leadsFrame, x.id, 0, x.term))
+		l.cfg.Send(n, frame(leadsFrame, x.id, 0, x.term))
 		for id, term := range leads {
 			l.begin(x, n, id, term)
 		}
@@ -109,7 +107,7 @@ func (x *Local) Close() {
 	if l.here[x.id] == x {
 		delete(l.here, x.id)
 		for n := range l.nodes {
-			l.send(n, frame(goneFrame, x.id, 0, x.term))
+			l.cfg.Send(n, frame(goneFrame, x.id, 0, x.term))
 		}
 		for _, other := range l.here {
 			if s := other.sessions[x.id]; s != nil && s.node == l.cfg.Node {
@@ -145,7 +143,7 @@ func (l *Links) begin(x *Local, n event.NodeID, id event.StoreID, term uint64) {
 	x.drop(id)
 	s := &session{node: n, term: term, number: newNumber()}
 	x.sessions[id] = s
-	l.send(n, binary.AppendUvarint(binary.AppendUvarint(frame(beginFrame, x.id, id, x.term), term), s.number))
+	l.cfg.Send(n, binary.AppendUvarint(binary.AppendUvarint(frame(beginFrame, x.id, id, x.term), term), s.number))
 }
 
 // newNumber returns a number that no other session has.
@@ -169,20 +167,13 @@ func appendFrame(b []byte, kind byte, from, to event.StoreID, term uint64) []byt
 	return binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(append(b, kind), uint64(from)), uint64(to)), term)
 }
 
-// send sends a frame, or ends the session between the nodes if there is no room for it: sessions of stores lose nothing.
-func (l *Links) send(to event.NodeID, m []byte) {
-	if !l.cfg.Send(to, m) {
-		l.cfg.Break(to)
-	}
-}
-
 // Up is transport.Handler.Up.
 func (l *Links) Up(n event.NodeID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.nodes[n] = make(map[event.StoreID]uint64)
 	for _, x := range l.here {
-		l.send(n, frame(leadsFrame, x.id, 0, x.term))
+		l.cfg.Send(n, frame(leadsFrame, x.id, 0, x.term))
 	}
 }
 
@@ -243,7 +234,7 @@ func (l *Links) Message(from event.NodeID, m []byte) error {
 		}
 		x.drop(a)
 		x.sessions[a] = &session{node: from, term: term, number: number, begun: true}
-		l.send(from, binary.AppendUvarint(frame(begunFrame, b, a, x.term), number))
+		l.cfg.Send(from, binary.AppendUvarint(frame(begunFrame, b, a, x.term), number))
 		x.inbox.put(func(s Store) { s.Up(a, number) })
 	case begunFrame:
 		number := in.Uint()
@@ -295,8 +286,8 @@ func (l *Links) whole(node event.NodeID, from, to event.StoreID, number uint64, 
 	return x, text
 }
 
-// partMax is how many bytes of a message are sent in one piece.
-const partMax = 4 << 20
+// partMax is how many bytes of a message are sent in one piece: as long messages between replicas wait for it.
+const partMax = 1 << 20
 
 // Messages are encoded into chunks of chunkLen, each of which has room for one more as long as chunkMin is left. A longer message has memory of its own.
 const (
@@ -338,15 +329,15 @@ func (x *Local) sendTo(node event.NodeID, to event.StoreID, number uint64, m *ac
 	f = m.Append(f)
 	if text := f[start:]; len(text) > partMax {
 		for ; len(text) > partMax; text = text[partMax:] {
-			l.send(node, append(head(nil, partFrame), text[:partMax]...))
+			l.cfg.Send(node, append(head(nil, partFrame), text[:partMax]...))
 		}
-		l.send(node, append(head(nil, messageFrame), text...))
+		l.cfg.Send(node, append(head(nil, messageFrame), text...))
 		return
 	}
 	if len(f) <= cap(free) {
 		x.chunk = x.chunk[:len(x.chunk)+len(f)]
 	}
-	l.send(node, f[:len(f):len(f)])
+	l.cfg.Send(node, f[:len(f):len(f)])
 }
 
 // Sessions lists the stores with which a store that this node leads has a session, in order; nil if this node does not lead it.

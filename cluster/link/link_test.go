@@ -23,13 +23,12 @@ type net struct {
 func newNet(nodes ...event.NodeID) *net {
 	n := &net{nodes: make(map[event.NodeID]*Links), wire: make(map[[2]event.NodeID][][]byte)}
 	for _, id := range nodes {
-		n.nodes[id] = New(Config{Node: id, Break: func(event.NodeID) { panic("there is room") }, Send: func(to event.NodeID, m []byte) bool {
+		n.nodes[id] = New(Config{Node: id, Send: func(to event.NodeID, m []byte) {
 			n.mu.Lock()
 			defer n.mu.Unlock()
 			if w, up := n.wire[[2]event.NodeID{id, to}]; up {
 				n.wire[[2]event.NodeID{id, to}] = append(w, m)
 			}
-			return true
 		}})
 	}
 	return n

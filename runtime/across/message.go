@@ -129,9 +129,9 @@ type Reply struct {
 	Grown []order.Wanted
 }
 
-// CallMax bounds the bytes of what a program has in one call of another store, or in the reply: the arguments or the result, and the lines that go along. It is half of
-// what waits for a node at most (runtime/transport/grpc): a message for which there is no room ends the session of the nodes, and all that goes on in it. It is the same on all
-// nodes, so an event that is run again ends in the same way.
+// CallMax bounds the bytes of what a program has in one call of another store, or in the reply: the arguments or the result, and the lines that go along. A
+// node has each such message several times, in pieces and whole, encoded and decoded. The bound is the same on all nodes, so an event that is run again ends in the same way. The error
+// that has ended an event is not counted: nothing could be told instead.
 const CallMax = 32 << 20
 
 // Size returns how much CallMax bounds.

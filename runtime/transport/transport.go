@@ -32,6 +32,10 @@ type Transport interface {
 	// calls, each once; all of it does unless the session ends. m has at most MessageMax bytes.
 	Send(to event.NodeID, m []byte) bool
 
+	// SendReliable is Send for a protocol that loses nothing while its session lasts: m has a place in any session, however much waits. What
+	// one of the two has sent does not wait for what the other has, and may overtake it.
+	SendReliable(to event.NodeID, m []byte) bool
+
 	// Call sends a request beside the messages and returns the reply of the other's handler. It ends with the session. request, which is
 	// of at most CallMax bytes, is not changed before it returns, nor afterwards if it returns an error.
 	//
@@ -47,7 +51,7 @@ type Transport interface {
 	Heard(n event.NodeID) Health
 
 	// Break ends the present session with a node, if there is one, as a broken connection does; the next one begins by itself. It
-	// is for a protocol that can do without its session, but not without a message for which Send had no place.
+	// is for a protocol that cannot go on with what has arrived.
 	Break(n event.NodeID)
 
 	// Close ends all sessions, and what goes on in them. When it returns the handler is not called any more. A handler never calls it.

@@ -42,7 +42,7 @@ func TestHeartbeatsGoWithFrames(t *testing.T) {
 				sends.Go(func() { _ = s.sendAll(p, false) })
 				for range 2 * time.Second / every {
 					time.Sleep(every)
-					s.send([]byte("a message"))
+					s.send(lossy, []byte("a message"))
 				}
 				s.end(errAsked)
 				sends.Wait()

@@ -659,3 +659,46 @@ func TestPairsComeAndGo(t *testing.T) {
 	}
 	poll(t, "goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
 }
+
+// TestReliableMessagesAlwaysHavePlace sends more of them to a node that stands still than may wait of others.
+func TestReliableMessagesAlwaysHavePlace(t *testing.T) {
+	const count, length = 300, 100_000
+	c, l, tr := two(t, func(cfg *Config) { cfg.QueueMax = 1 << 20 })
+	var next, before int // of the reliable messages, and how many have come before the other one
+	ended := make(chan struct{})
+	l[1].on = func(_ event.NodeID, m []byte) {
+		if len(m) < length {
+			before = next
+			return
+		}
+		if n := binary.BigEndian.Uint64(m); n != uint64(next) {
+			t.Errorf("reliable message %d behind %d", n, next-1)
+		}
+		if next++; next == count {
+			close(ended)
+		}
+	}
+	stands := c.hang(2)
+	stands.Lock()
+	for n := range uint64(count) {
+		if !tr[0].SendReliable(2, numbered(n, length-8)) {
+			stands.Unlock() // it ends with the test
+			t.Fatalf("message %d has no place: %+v", n, tr[0].Metrics())
+		}
+	}
+	if !tr[0].Send(2, []byte("overtakes")) {
+		t.Error("a message has no place beside reliable ones")
+	}
+	stands.Unlock()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatalf("too few messages have come: %+v", tr[0].Metrics())
+	}
+	if before == 0 || before > count/2 {
+		t.Errorf("a message came behind %d of %d reliable ones", before, count)
+	}
+	if m := tr[0].Metrics()[0]; m.Dropped != 0 || m.Sessions != 1 {
+		t.Errorf("counted: %+v", m)
+	}
+}

@@ -202,8 +202,8 @@ func (x *sender) isTime() bool { return x.link.t.now()-x.beats >= int64(x.link.t
 func (x *sender) sendQueue() error {
 	counts := &x.link.counts
 	runtime.Gosched() // those that are about to send do, and share a frame
-	for p := (packer{list: x.queue.take()}); len(p.list) > 0; p.list = x.queue.take() {
-		for len(p.list) > 0 {
+	for list := x.queue.take(nil); len(list) > 0; list = x.queue.take(list[:0]) {
+		for p := (packer{list: list}); len(p.list) > 0; {
 			size, whole := p.size()
 			b := pooled(size)
 			frame, messages, bytes := p.append((*b)[:0], size, whole)
@@ -212,7 +212,6 @@ func (x *sender) sendQueue() error {
 			if err := x.st.SendMsg(packetOf(b)); err != nil {
 				return err
 			}
-			x.queue.release(messages, bytes)
 			counts.frames.Add(1)
 			counts.sent.Add(uint64(messages))
 			counts.bytesSent.Add(uint64(bytes))
@@ -249,9 +248,9 @@ func (s *session) watch() {
 	}
 }
 
-// send queues a message.
-func (s *session) send(m []byte) bool {
-	if s.queue.put(m) {
+// send queues a message, and reports whether there was room.
+func (s *session) send(c class, m []byte) bool {
+	if s.queue.put(c, m) {
 		return true
 	}
 	s.link.counts.dropped.Add(1)

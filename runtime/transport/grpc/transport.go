@@ -107,10 +107,15 @@ func (t *Transport) present(n event.NodeID) *session {
 }
 
 // Send implements transport.Transport.
-func (t *Transport) Send(to event.NodeID, m []byte) bool {
+func (t *Transport) Send(to event.NodeID, m []byte) bool { return t.send(to, lossy, m) }
+
+// SendReliable implements transport.Transport.
+func (t *Transport) SendReliable(to event.NodeID, m []byte) bool { return t.send(to, lossless, m) }
+
+func (t *Transport) send(to event.NodeID, c class, m []byte) bool {
 	transport.CheckMessage(m)
 	s := t.present(to)
-	return s != nil && s.send(m)
+	return s != nil && s.send(c, m)
 }
 
 // Heard implements transport.Transport.

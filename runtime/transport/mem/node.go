@@ -54,7 +54,12 @@ func (x *node) Peers(nodes []event.NodeID) {
 }
 
 // Send implements transport.Transport. It hands over to no other task.
-func (x *node) Send(to event.NodeID, m []byte) bool {
+func (x *node) Send(to event.NodeID, m []byte) bool { return x.send(to, m, x.net.cfg.Loss) }
+
+// SendReliable implements transport.Transport. It hands over to no other task.
+func (x *node) SendReliable(to event.NodeID, m []byte) bool { return x.send(to, m, 0) }
+
+func (x *node) send(to event.NodeID, m []byte, loss float64) bool {
 	transport.CheckMessage(m)
 	n := x.net
 	n.mu.Lock()
@@ -66,7 +71,7 @@ func (x *node) Send(to event.NodeID, m []byte) bool {
 	case s.broken: // the node has not learned of it
 		n.saw.Dropped++
 		return true
-	case n.chance(n.cfg.Loss):
+	case n.chance(loss):
 		n.saw.Lost++
 		return false
 	}
