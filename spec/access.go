@@ -24,6 +24,7 @@ const (
 	outputResource                       // the output
 	effectResource                       // a call of a Go function, which ends in one way
 	cancelResource                       // whether an event of a client was cancelled
+	serialResource                       // the order of the actors of a class and partition, if they are keys
 	everything                           // all of the above
 )
 

@@ -157,7 +157,7 @@ func (c *cause) digest() digest {
 	return c.sum
 }
 
-func (a *actor) sum(keys bool) digest {
+func (a *actor) sum(key bool) digest {
 	if a.digest != (digest{}) {
 		return a.digest
 	}
@@ -165,7 +165,7 @@ func (a *actor) sum(keys bool) digest {
 	w.id(a.who.id)
 	w.class(a.who.class)
 	w.bool(a.deleted)
-	if keys {
+	if key {
 		w.uint(a.who.birth)
 		w.uint(a.who.serial)
 	}
@@ -190,7 +190,7 @@ func (m *Machine) Digest() [2]uint64 {
 	}
 	for _, a := range st.actors {
 		if a.born || a.deleted {
-			all = all.plus(a.sum(m.p.actorKeys))
+			all = all.plus(a.sum(m.p.keys[a.who.class]))
 		}
 	}
 	for key, n := range st.lost {

@@ -237,9 +237,13 @@ func (ev *event) identify(f *frame, c *typecheck.Class) *identity {
 		}
 	}
 	st := ev.m.st
-	st.serial++
 	st.made[c]++
-	who := &identity{id: ev.id.child(ev.made + 1<<32), class: c, birth: birth, serial: st.serial, number: st.made[c]}
+	kin := siblings{c, birth}
+	st.serials[kin]++
+	if ev.m.p.keys[c] {
+		ev.m.note(write, Resource{kind: serialResource, a: eventID{seq: birth}, name: actorName{class: c}})
+	}
+	who := &identity{id: ev.id.child(ev.made + 1<<32), class: c, birth: birth, serial: st.serials[kin], number: st.made[c]}
 	ev.fresh[who.id] = true
 	return who
 }

@@ -55,7 +55,7 @@ type identity struct {
 	name  string // of a named actor
 	named bool
 	// birth and serial give references their order as keys: the partition of the
-	// creator, or of a hash of the name, then a running number, or that hash and how many actors with the name were deleted before.
+	// creator, or of a hash of the name, then a number among its siblings, or that hash and how many actors with the name were deleted before.
 	birth, serial uint64
 	number        int // among the unnamed actors of the class, as they were made
 }

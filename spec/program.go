@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"slices"
-
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -14,10 +12,10 @@ type Program struct {
 	entry *typecheck.Info
 	infos map[*typecheck.Package]*typecheck.Info
 
-	deletes   bool // some code deletes an actor
-	cancels   bool // some client cancels an event
-	goFuncs   GoFunctions
-	actorKeys bool // some container has actors as keys, so that their order can be seen
+	deletes bool // some code deletes an actor
+	cancels bool // some client cancels an event
+	goFuncs GoFunctions
+	keys    map[*typecheck.Class]bool // the classes of actors that are keys of some container, so that their order can be seen
 }
 
 // Entry is where a run begins: main, or a test block.
@@ -43,7 +41,7 @@ func Load(p *load.Package) *Program {
 // New returns the program of a checked package and the packages that it imports, directly or
 // not. None of them may have errors.
 func New(entry *typecheck.Info, imports ...*typecheck.Info) *Program {
-	p := &Program{entry: entry, infos: map[*typecheck.Package]*typecheck.Info{entry.Package: entry}}
+	p := &Program{entry: entry, infos: map[*typecheck.Package]*typecheck.Info{entry.Package: entry}, keys: map[*typecheck.Class]bool{}}
 	for _, in := range imports {
 		p.infos[in.Package] = in
 	}
@@ -65,30 +63,36 @@ func (p *Program) inspect(in *typecheck.Info) {
 					p.cancels = true
 				}
 			case ast.Type:
-				if hasActorKeys(in.TypeExprs[n]) {
-					p.actorKeys = true
-				}
+				p.keysOf(in.TypeExprs[n])
+			case *ast.MapLit: // its type may be written nowhere
+				p.keysOf(in.TypeOf(n))
 			}
 			return true
 		})
 	}
 }
 
-func hasActorKeys(t typecheck.Type) bool {
+// keysOf notes the actors that are keys of a container of type t.
+func (p *Program) keysOf(t typecheck.Type) {
 	switch t := t.(type) {
 	case *typecheck.Map:
-		return typecheck.IsActor(t.Key)
+		p.key(t.Key)
 	case *typecheck.Set:
-		return typecheck.IsActor(t.Elem)
+		p.key(t.Elem)
 	case *typecheck.Table:
+		p.key(t.Key.Type())
 		for _, index := range t.Indexes {
-			if slices.ContainsFunc(index.Columns, func(v *typecheck.Var) bool { return typecheck.IsActor(v.Type()) }) {
-				return true
+			for _, column := range index.Columns {
+				p.key(column.Type())
 			}
 		}
-		return typecheck.IsActor(t.Key.Type())
 	}
-	return false
+}
+
+func (p *Program) key(t typecheck.Type) {
+	if typecheck.IsActor(t) {
+		p.keys[t.(*typecheck.Class)] = true
+	}
 }
 
 // Main returns the entry of the program, if it has a main function.

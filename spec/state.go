@@ -32,7 +32,7 @@ type state struct {
 	clock   instant // n
 
 	made             map[*typecheck.Class]int // unnamed actors so far
-	serial           uint64                   // of the actor created last
+	serials          map[siblings]uint64      // of the actors created last
 	generation       uint64                   // of the timer set last
 	callbackCounters counters                 // of what callbacks have done
 	callbacks        int                      // that have begun
@@ -47,6 +47,12 @@ type state struct {
 type actorName struct {
 	class *typecheck.Class
 	name  string
+}
+
+// siblings are the unnamed actors of a class that are born in a partition. Their order as keys is that of their creation.
+type siblings struct {
+	class *typecheck.Class
+	birth uint64
 }
 
 // actor is the changing part of an actor.
@@ -164,13 +170,13 @@ type Letter struct {
 func newState(start instant) *state {
 	return &state{actors: map[eventID]*actor{}, names: map[actorName]eventID{}, lost: map[actorName]int{}, busy: map[eventID]int{},
 		results: map[eventID]result{}, called: map[eventID]bool{}, objects: map[eventID]*object{},
-		made: map[*typecheck.Class]int{}, before: map[issueLine]*cause{}, clock: start}
+		made: map[*typecheck.Class]int{}, serials: map[siblings]uint64{}, before: map[issueLine]*cause{}, clock: start}
 }
 
 func (s *state) clone() *state {
 	t := *s
 	t.actors, t.names, t.lost = maps.Clone(s.actors), maps.Clone(s.names), maps.Clone(s.lost)
-	t.made, t.called = maps.Clone(s.made), maps.Clone(s.called)
+	t.made, t.serials, t.called = maps.Clone(s.made), maps.Clone(s.serials), maps.Clone(s.called)
 	t.busy, t.results, t.objects = maps.Clone(s.busy), maps.Clone(s.results), maps.Clone(s.objects)
 	t.before = maps.Clone(s.before)
 	return &t

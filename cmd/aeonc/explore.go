@@ -46,7 +46,9 @@ several issue what is to meet there. A test also fails if a callback fails, or a
 no client awaits, for whatever reason; main if that reason is an assert. In main, time
 passes only when nothing else can happen, from one timer or sleep to the next, until no
 one-shot timer is left. random() draws the numbers of one seed. Go functions that the program
-binds run in a process of their own, each call once.
+binds run in a process of their own, each call once. Actors are numbered in the order of the
+events that make them: where the program runs, those of two events may come in either order
+as keys of a container.
 
 A package is ok if all its tests are, else FAIL if an order fails, and part if none did. The
 exit code is 0 if every order of every test was covered and none failed, else 1.
