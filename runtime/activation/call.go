@@ -181,8 +181,9 @@ func (cx *Activation) newActor(c *order.Shape) *order.Handle {
 		p = cx.this().ID.Birth
 	}
 	block := &r.serials
-	// Branches, and threads of parts, run beside the root. And blocks stay with pooled objects, which the collector takes at any time.
-	if cx != &r.Root || r.sys.Scheduler != nil {
+	// Branches, and threads of parts, run beside the root, and what an actor creates behind them must not come before what it has created in them. And
+	// blocks stay with pooled objects, which the collector takes at any time.
+	if cx != &r.Root || r.forked || r.sys.Scheduler != nil {
 		block = nil
 	}
 	h := r.Host.NewHandle(c, r.sys.IDs.Next(block, p), order.Fresh)

@@ -47,9 +47,11 @@ func (cx *Activation) constructsBeside() bool {
 func (cx *Activation) fork() {
 	r := cx.Run
 	r.Fork()
-	if r.sys.Across != nil && !r.forked {
+	if !r.forked { // else other branches are reading it
 		r.forked = true
-		cx.Now() // stores that asked at once would have several answers
+		if r.sys.Across != nil {
+			cx.Now() // stores that asked at once would have several answers
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -69,6 +70,31 @@ func TestBranchesCreateDifferentActors(t *testing.T) {
 			}
 			seen[k.ID()] = true
 		}
+	}
+}
+
+// What the code of one actor creates in an event ascends by creation, as keys do, whichever branches it runs in.
+func TestActorsOfOneCreatorAscend(t *testing.T) {
+	_, cl := testSystem(t, Config{BranchWorkers: 4})
+	r := newDesk(t, cl)
+	var kid deskRef
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) { kid = d.hire(cx) }))
+	var made []event.ActorID
+	hire := func(cx *Cx, d *desk) { made = append(made, d.hire(cx).ID()) }
+	branches := 0
+	mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {
+		for range 3 {
+			kid.do(cx, hire)
+			Async(cx, kid.Ref, &methodAlone, work(hire))
+			branches += branchesOf(cx)
+			kid.do(cx, hire)
+		}
+	}))
+	if branches != 3 {
+		t.Errorf("%d calls ran in branches, not 3", branches)
+	}
+	if !slices.IsSortedFunc(made, func(a, b event.ActorID) int { return cmp.Compare(a.Serial, b.Serial) }) {
+		t.Errorf("the ids %v do not ascend", made)
 	}
 }
 

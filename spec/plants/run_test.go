@@ -178,6 +178,10 @@ var ofFollow = []plant{
 		"\t\tc.pos = s.durable.failedCall(c)\n",
 		"",
 		"./runtime/exec -run TestCallsOutliveCrashes"),
+	bug("actors made behind a branch come before its own", "runtime/activation/call.go", // as keys
+		"if cx != &r.Root || r.forked || r.sys.Scheduler != nil {",
+		"if cx != &r.Root || r.sys.Scheduler != nil {",
+		"./runtime/exec -run TestActorsOfOneCreatorAscend"),
 	bug("a search sees one end of a try", "spec/explore/explore.go",
 		"f.todo[j] = f.todo[j] || o.Alternative(options[i])",
 		"_, _ = j, o",
