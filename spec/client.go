@@ -374,7 +374,7 @@ func (c *client) sleep(f *frame, at ast.Node, d span) {
 		c.advanceBy(d)
 		return
 	}
-	until := c.now().(instant) + instant(max(d, 0))
+	until := c.now().(instant).after(max(d, 0))
 	c.block(&wait{kind: sleepWait, until: until})
 }
 
@@ -387,7 +387,7 @@ func (c *client) advance(f *frame, at ast.Node, d span) {
 }
 
 func (c *client) advanceBy(d span) {
-	goal := c.now().(instant) + instant(d)
+	goal := c.now().(instant).after(d)
 	c.block(&wait{kind: advanceWait, until: goal})
 }
 

@@ -85,7 +85,7 @@ func (m *Machine) tryLater(c *effectCall) {
 	}
 	st := m.st
 	st.generation++
-	t := &timer{issuer: &identity{id: c.id}, again: c, method: c.call.Call, due: st.clock + instant(wait), id: c.key(GoFailStep).id, generation: st.generation, cause: c.cause}
+	t := &timer{issuer: &identity{id: c.id}, again: c, method: c.call.Call, due: st.clock.after(wait), id: c.key(GoFailStep).id, generation: st.generation, cause: c.cause}
 	m.noteTimer(t)
 	st.timers = inserted(st.timers, t)
 }

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -13,12 +14,23 @@ func (m *Machine) setTimer(id eventID, why *cause, issuer *identity, o order) {
 	}
 	st.generation++
 	t := &timer{issuer: issuer, name: o.name, target: o.target, object: o.object, method: o.method, args: o.args,
-		due: st.clock + instant(o.after), id: id, generation: st.generation, cause: why}
+		due: st.clock.after(o.after), id: id, generation: st.generation, cause: why}
 	if o.periodic {
 		t.every = o.every
 	}
 	m.noteTimer(t)
 	st.timers = inserted(st.timers, t)
+}
+
+// endOfTime is the last time that there is.
+const endOfTime instant = math.MaxInt64
+
+// after is the time d after t, which does not come after the end of time. No sum comes before its beginning, as runs start at 1970 or later.
+func (t instant) after(d span) instant {
+	if d > 0 && t > endOfTime-instant(d) {
+		return endOfTime
+	}
+	return t + instant(d)
 }
 
 // noteTimer notes what the place of a timer among the others depends on. Timers due at
@@ -61,8 +73,8 @@ func (m *Machine) dropTimers(match func(*timer) bool) {
 }
 
 // fire takes the first timer, which is due, and makes it a firing that is to run. A
-// periodic one is set again, at its next tick after now; its firing is left out if the
-// one before has not ended.
+// periodic one is set again, at its next tick after now, of which there is none after the
+// end of time; its firing is left out if the one before has not ended.
 func (m *Machine) fire() {
 	st := m.st
 	t := st.timers[0]
@@ -74,10 +86,10 @@ func (m *Machine) fire() {
 	busy := st.busy[t.id] > 0
 	tick := *t
 	tick.tick++
-	if t.every > 0 {
+	if t.every > 0 && t.due < endOfTime {
 		again := tick
-		missed := (st.clock - t.due) / instant(t.every)
-		again.due += (missed + 1) * instant(t.every)
+		missed := span(st.clock-t.due) / t.every
+		again.due = (t.due + instant(missed*t.every)).after(t.every)
 		if busy {
 			again.tick--
 		}

@@ -302,7 +302,7 @@ func (face *Client) Advance(d time.Duration) {
 	if !sim {
 		panic(value.Fault{Msg: "advance is for tests: the time of main is real"})
 	}
-	end := c.Now().Add(d)
+	end := sched.After(c.Now(), d)
 	for s.FireNextUntil(end) {
 	}
 	c.Set(end)

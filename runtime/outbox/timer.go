@@ -284,7 +284,7 @@ func (ts *Timers[C]) FireDue(now time.Time) (wait time.Duration, ok bool) {
 }
 
 // Pop takes the first timer that is due, and puts a periodic one back at its next tick
-// after now, so that missed ticks become one. The caller fires the timer.
+// after now, so that missed ticks become one; there is none after the end of time. The caller fires the timer.
 func (ts *Timers[C]) Pop(now time.Time) (t *Timer[C], wait time.Duration, ok bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -295,7 +295,7 @@ func (ts *Timers[C]) Pop(now time.Time) (t *Timer[C], wait time.Duration, ok boo
 		}
 		ts.unqueue(t)
 		busy := t.firings > 0
-		if t.Every > 0 {
+		if t.Every > 0 && t.Due.Before(sched.EndOfTime) {
 			missed := now.Sub(t.Due) / t.Every
 			t.Due = sched.After(t.Due.Add(missed*t.Every), t.Every)
 			ts.queue(t)

@@ -11,6 +11,9 @@ var ofSemantics = []plant{
 	bug("wrong timer order", "runtime/outbox/timer.go",
 		"return t.Generation < u.Generation",
 		"return t.Generation > u.Generation"),
+	bug("time goes on beyond its end", "runtime/exec/client.go",
+		"end := sched.After(c.Now(), d)\n",
+		"end := c.Now().Add(d)\n"),
 	bug("a step lets others in", "runtime/exec/tail.go", // the actor that a chain keeps is free before the step that it is kept for
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n",
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n\t\tch.leave()\n"),
