@@ -111,7 +111,7 @@ func maybeNull(x ast.Expr, msg string) diag.Diagnostic {
 	default:
 		d = d.WithHelp("test it first: `if (T x = …) { … }`; or give another value with `??`; or abort on null with `!`")
 	}
-	return d.WithFix("abort if it is null", diag.InsertAfter(x.Span(), "!"))
+	return d.WithFix("abort if it is null", behind(x, "!")...)
 }
 
 // checkAssign checks `lhs = rhs;` and the compound forms.

@@ -98,7 +98,7 @@ func (c *checker) clientCalls(x *ast.Call, info *Call) {
 	if x.Mode == ast.Async {
 		d = d.WithFix("issue an event", diag.Replace(x.ModePos, "event"))
 	} else {
-		d = d.WithFix("await an event", diag.InsertBefore(x.Span(), "await event "))
+		d = d.WithFix("await an event", before(x, "await event ")...)
 	}
 	c.report(d)
 }

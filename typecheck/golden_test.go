@@ -78,13 +78,7 @@ func golden(t *testing.T, file string) int {
 		t.Fatal("the comment says no `errors: N`")
 	}
 	want, _ := strconv.Atoi(string(pinned[1]))
-	sources := txtar.Archive{}
-	for _, f := range a.Files {
-		if strings.HasSuffix(f.Name, ".aeon") || strings.HasPrefix(f.Name, "go/") {
-			sources.Files = append(sources.Files, f)
-		}
-	}
-	info, diags := checkProgram(t, string(txtar.Format(&sources)))
+	info, diags := checkProgram(t, string(txtar.Format(sourcesOf(a))))
 	errors := 0
 	for _, d := range diags {
 		if d.Severity == diag.Error {
@@ -96,7 +90,7 @@ func golden(t *testing.T, file string) int {
 	}
 	changed := false
 	for i, f := range a.Files {
-		if strings.HasSuffix(f.Name, ".aeon") || strings.HasPrefix(f.Name, "go/") {
+		if isSource(f.Name) {
 			continue
 		}
 		got := section(t, f.Name, info, diags)
@@ -115,6 +109,15 @@ func golden(t *testing.T, file string) int {
 		}
 	}
 	return errors
+}
+
+// sourcesOf returns the part of an archive that is checked.
+func sourcesOf(a *txtar.Archive) *txtar.Archive {
+	return &txtar.Archive{Files: slices.DeleteFunc(slices.Clone(a.Files), func(f txtar.File) bool { return !isSource(f.Name) })}
+}
+
+func isSource(name string) bool {
+	return strings.HasSuffix(name, ".aeon") || strings.HasPrefix(name, "go/")
 }
 
 // section computes one golden part.

@@ -67,8 +67,8 @@ func (b *body) elementType(s *ast.ForEach, op operand) Type {
 		return t.Row
 	case *Map:
 		d := diag.New(diag.BadIteration, s.X.Span(), "a loop over a map goes over its keys, its values or both: say which")
-		b.report(d.WithHelp("write %s.keys() or %s.values(), or `for (%s k, %s v : %s)`", s.X.Span().Text(), s.X.Span().Text(), t.Key, t.Value, s.X.Span().Text()).
-			WithFix("loop over the keys", diag.InsertAfter(s.X.Span(), ".keys()")))
+		b.report(d.WithHelp("write %s.keys() or %s.values(), or `for (%s k, %s v : %s)`", operandText(s.X), operandText(s.X), t.Key, t.Value, s.X.Span().Text()).
+			WithFix("loop over the keys", behind(s.X, ".keys()")...))
 	case *Optional:
 		b.report(maybeNull(s.X, "this may be null, so a loop has nothing to go over"))
 	case *Basic:

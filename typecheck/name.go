@@ -357,8 +357,10 @@ func (b *body) noMember(t Type, name ast.Name, call bool) {
 			return
 		}
 	}
-	if _, method := libraryMethod(t, name.Text); method && !call {
-		*d = d.WithHelp("%s is a method: call it", name.Text).WithFix("call it", diag.InsertAfter(name.Span(), "()"))
+	if m, method := libraryMethod(t, name.Text); method && !call {
+		if *d = d.WithHelp("%s is a method: call it", name.Text); len(m.params) == 0 && !b.isWritten(name) {
+			*d = d.WithFix("call it", diag.InsertAfter(name.Span(), "()"))
+		}
 		return
 	}
 	if f, ok := b.pkg.scope[name.Text].(*Func); ok && call && len(f.Params) > 0 && Identical(f.Params[0].typ, t) {
@@ -366,7 +368,11 @@ func (b *body) noMember(t Type, name ast.Name, call bool) {
 		return
 	}
 	ours := b.similarMember(t, name.Text)
-	if _, method := libraryMethod(t, ours); method && !call {
+	if m, method := libraryMethod(t, ours); method && !call {
+		if len(m.params) > 0 || b.isWritten(name) {
+			d.Help = "did you mean " + ours + "(…)?"
+			return
+		}
 		ours += "()"
 	}
 	if _, builtin := universe[name.Text].(*Builtin); builtin && call && ours == "" {

@@ -35,6 +35,7 @@ func (b *body) addStore(at ast.Node, s *Store) {
 func (b *body) placeType(x ast.Expr) Type {
 	id, ok := ast.Unparen(x).(*ast.Ident)
 	if !ok {
+		b.written = x.Span()
 		return b.expr(x, nil).typ
 	}
 	obj := b.lookup(id)
@@ -53,6 +54,9 @@ func (b *body) placeType(x ast.Expr) Type {
 	b.retype(x, operand{typ: v.typ})
 	return v.typ
 }
+
+// isWritten reports whether name ends what is written: a call does not, as it cannot be assigned to.
+func (b *body) isWritten(name ast.Name) bool { return name.Span().AtEnd() == b.written.AtEnd() }
 
 func (b *body) notAssignable(x ast.Expr, obj Object) {
 	d := diag.New(diag.CannotAssign, x.Span(), "this cannot be assigned to")

@@ -176,9 +176,12 @@ func (s *scanner) unterminated(start int, whole Kind) {
 	for end > start+1 && (s.text[end-1] == '\r' || s.text[end-1] == ' ' || s.text[end-1] == ';' || s.text[end-1] == ')') {
 		end--
 	}
-	s.report(diag.New(diag.UnterminatedString, s.span(start, end), "string is not closed on its line").
-		WithHelp("end it with \", or write text of several lines between backquotes").
-		WithFix("close the string", diag.InsertAfter(s.span(start, end), `"`)))
+	d := diag.New(diag.UnterminatedString, s.span(start, end), "string is not closed on its line").
+		WithHelp("end it with \", or write text of several lines between backquotes")
+	if len(s.holes) == 0 { // else the quote that has begun it most likely was to end the string around it
+		d = d.WithFix("close the string", diag.InsertAfter(s.span(start, end), `"`))
+	}
+	s.report(d)
 	// The tail of the line most likely is not part of the string.
 	s.pos = end
 	s.emitBad(whole, start)

@@ -25,6 +25,10 @@ var ofCompiler = []plant{
 		"\tif f.shares(t) {\n\t\tout.loads",
 		"\tif false {\n\t\tout.loads",
 		"./spec/golden -run TestGoldenPrograms"),
+	bug("a fix binds to a part", "typecheck/suggest.go", // of what it is for
+		"\tif isLoose(x) {\n\t\treturn []diag.Edit",
+		"\tif false {\n\t\treturn []diag.Edit",
+		"./typecheck -run TestFixesOfGoldens"),
 	bug("ro hole", "typecheck/readonly.go",
 		"if site.from.offence == nil {",
 		"if false {"),
