@@ -62,9 +62,10 @@ Golden files take no --parallel, --timeout or --trace.
 
 Such a file is text: a comment, "-- main.aeon --" and a package with a main or one test,
 and what --update adds, "-- outcomes --" with what may be printed and fail, "---" between
-two. A program that is to be refused has "-- errors --" instead, which --update fills, and
-which holds warnings beside outcomes. "-- bank/bank.aeon --" is of a package in a folder,
-which the program imports as "./bank". A file that cannot be run fails by itself.
+two: a program that prints a line "---" is none for a golden file. A program that is to
+be refused has "-- errors --" instead, which --update fills, and which holds warnings
+beside outcomes. "-- bank/bank.aeon --" is of a package in a folder, which the program
+imports as "./bank". A file that cannot be run fails by itself.
 
 A test fails if its block fails, or a callback, or an event that no client awaits. A test
 that expects an event to fail awaits it in try … catch. What a test prints is shown if it

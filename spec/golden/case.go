@@ -113,7 +113,7 @@ func (c *Case) read() error {
 				sources++
 			}
 		case f.Name == outcomesFile:
-			c.Outcomes = strings.Split(string(f.Data), between)
+			c.Outcomes = split(string(f.Data))
 		case f.Name == errorsFile:
 			c.Errors, c.refused = string(f.Data), true
 		default:
@@ -142,6 +142,29 @@ func refuses(said string) bool {
 
 // ruleName is a rule, an error (E1) or an ambiguity (A12) of spec/semantics.md.
 var ruleName = regexp.MustCompile(`\[([A-Z][A-Z0-9]*(?:-[A-Z]+)*)\]`)
+
+// split returns the outcomes of a file.
+func split(text string) []string {
+	list := []string{""}
+	for line := range strings.Lines(text) {
+		if line == between {
+			list = append(list, "")
+			continue
+		}
+		list[len(list)-1] += line
+	}
+	return list
+}
+
+// divider returns the first line of an outcome by which a file would have another one, or another part, "" if there is none.
+func divider(outcome string) string {
+	for line := range strings.Lines(outcome) {
+		if line == between || len(txtar.Parse([]byte(line)).Files) > 0 {
+			return strings.TrimSuffix(line, "\n")
+		}
+	}
+	return ""
+}
 
 // write replaces what the file expects.
 func (c *Case) write() error {

@@ -42,9 +42,16 @@ func (r *Result) interpret(ctx context.Context, loaded *load.Package, o *Options
 		return nil
 	case !search.Complete:
 		r.problem("not all orders were run: %s", search.Incomplete)
-		r.stopped, r.endless = true, search.Endless
+		r.stopped, r.untold = true, search.Endless
 	}
 	got := slices.Sorted(maps.Keys(outcomes))
+	for _, o := range got {
+		if line := divider(o); line != "" {
+			r.problem("a line that may be printed, %q, divides golden files: print another one", line)
+			r.untold = true
+			return nil
+		}
+	}
 	if o.Update && !r.stopped {
 		if slices.Equal(got, r.Case.Outcomes) && r.Case.Errors == r.said {
 			return nil
