@@ -328,10 +328,15 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 		}
 	}
 	out := do(h, m, args)
-	if out.Kind == Ended && args != nil {
-		if err := value.Try(func() { r.Result = codec.ResultOf(args) }); err != nil {
-			out, _ = cx.caught(err)
+	if err := value.Try(func() {
+		if run.IsPart() {
+			r.Lines = cx.takeLines()
 		}
+		if out.Kind == Ended && args != nil {
+			r.Result = codec.ResultOf(args)
+		}
+	}); err != nil && out.Kind == Ended {
+		out, _ = cx.caught(err)
 	}
 	switch out.Kind {
 	case Ended:
@@ -352,7 +357,7 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 		r.Failed = out.Err
 	}
 	if run.IsPart() {
-		r.Lines, r.Grown, r.Granted = cx.takeLines(), run.TakeGrown(), run.TakeGranted() > 0
+		r.Grown, r.Granted = run.TakeGrown(), run.TakeGranted() > 0
 	}
 	if n := r.Size(); n > across.CallMax {
 		r.Failed = &event.AbortError{Msg: tooLarge("answer", m, n), Event: run.ID, Fault: true, Path: callpath.Here()}

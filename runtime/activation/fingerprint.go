@@ -6,6 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Visitor is what an Encoder shows the references to.
@@ -14,7 +15,7 @@ type Visitor interface{ Visit(order.Ref) }
 // Fingerprint returns the hash of a call, which is stored with its outcome. All actors of a name are one in it, as they are for a key: a request
 // that has deleted one finds the next when it comes again. before is the hash of earlier versions, which tells these actors apart.
 //
-// first returns the first actor of the name of one, and references the context of a Decoder, whose references resolve finds. The error is that of first.
+// first returns the first actor of the name of one, and references the context of a Decoder, whose references resolve finds. The error is that of first, or of arguments that nest too deeply.
 func Fingerprint(m *Method, args order.Args, first func(order.Ref) (order.Ref, error), references func(resolve func(event.ActorID) order.Ref) any) (now, before uint64, err error) {
 	of, ok := args.(codec.Args)
 	if !ok {
@@ -24,7 +25,9 @@ func Fingerprint(m *Method, args order.Args, first func(order.Ref) (order.Ref, e
 	found := firsts{of: first}
 	e := codec.NewEncoder(nil)
 	e.Visitor = &found
-	of.Encode(e)
+	if err := value.Try(func() { of.Encode(e) }); err != nil {
+		return 0, 0, &event.AbortError{Msg: err.Error(), Fault: true, Cause: err}
+	}
 	now = hash(m, e.Data())
 	if found.err != nil || !found.others {
 		return now, now, found.err

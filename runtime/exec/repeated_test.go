@@ -199,6 +199,22 @@ func TestAResultThatCannotBeStored(t *testing.T) {
 	n.close()
 }
 
+// unsentArgs cannot be encoded.
+type unsentArgs struct{ depositArgs }
+
+func (x *unsentArgs) Encode(e *codec.Encoder) { value.Fail(codec.MsgDepth) }
+
+// An argument that nests too deeply fails a call with a key, which needs its bytes.
+func TestArgumentsThatHaveNoFingerprint(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "main", 1)
+	_, err := n.sys.Perform(&Call{Target: list[0].Ref, Method: &methodDeposit, Args: &unsentArgs{depositArgs{amount: 5}}, Key: "once"})
+	if abort := new(event.AbortError); !errors.As(err, &abort) || abort.Msg != codec.MsgDepth || !abort.Fault {
+		t.Errorf("it has ended with %v", err)
+	}
+	n.close()
+}
+
 // The name of a session has to fit into keys.
 func TestANameOfASessionThatIsTooLong(t *testing.T) {
 	n := startNode(t, Config{})

@@ -26,14 +26,16 @@ func (u *Unreadable) Error() string { return u.Err.Error() }
 // Unwrap returns the cause.
 func (u *Unreadable) Unwrap() error { return u.Err }
 
-// Try calls f, and returns why an element that it needs cannot be read, nil if all can be. Code that reads containers outside of the run of an
-// event does it by Try: there the panic would end the process.
+// Try calls f, which reads or encodes values, and returns why it cannot, nil if it can: an element cannot be read, or a value has a Fault, as one
+// that nests too deeply. Code that does so outside of the run of an event does it by Try: there the panic would end the process.
 func Try(f func()) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
 		case *Unreadable:
 			err = p.Err
+		case Fault:
+			err = p
 		default:
 			panic(p)
 		}
