@@ -103,7 +103,7 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	if n.spans, err = n.c.Spans.Begin(n.id.Node, fmt.Sprintf("%s-%d", n.id.Cluster, n.id.Node), ""); err != nil {
 		return err
 	}
-	if err := n.c.Snapshots.Open(n.id.Node); err != nil {
+	if err := n.c.Snapshots.Open(n.id.Node, n.everIn); err != nil {
 		return err
 	}
 	if n.port, err = port.Listen(port.Config{TCP: own, Identity: n.id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log}); err != nil {

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/placement"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 )
@@ -50,7 +53,12 @@ type snapshotParts struct {
 	list map[snapshot.Set]*aeonrt.Halted
 }
 
-// takeSnapshots takes snapshots of all stores while this node leads the first of several.
+// everIn returns all nodes that have ever been in the cluster.
+func (n *node) everIn() []event.NodeID {
+	return slices.Sorted(maps.Keys(n.placement.State().Members))
+}
+
+// takeSnapshots takes snapshots of all stores while this node leads the first of several, and deletes old ones of this node, whatever it leads.
 func (n *node) takeSnapshots() {
 	every := n.c.Snapshots.Every()
 	if every == 0 {
@@ -70,12 +78,12 @@ func (n *node) takeSnapshots() {
 			return
 		case <-t.C:
 		}
-		if len(n.placement.State().Stores) < 2 || n.holders.of(n, firstStore).runs() == nil {
-			continue
+		if len(n.placement.State().Stores) > 1 && n.holders.of(n, firstStore).runs() != nil {
+			if err := n.takeSnapshot(ctx); err != nil && ctx.Err() == nil {
+				n.log.Error("no snapshot of the stores was taken", "error", err)
+			}
 		}
-		if err := n.takeSnapshot(ctx); err != nil && ctx.Err() == nil {
-			n.log.Error("no snapshot of the stores was taken", "error", err)
-		}
+		n.c.Snapshots.Prune(ctx, n.log)
 	}
 }
 

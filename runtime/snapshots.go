@@ -93,17 +93,40 @@ type NodeSnapshots struct {
 	taking sync.Mutex // held while a snapshot is taken: a system that was abandoned may still do so
 }
 
-// Open opens the place of a node, if the user has asked for snapshots.
-func (n *NodeSnapshots) Open(node event.NodeID) error {
+// Open opens the place of a node, if the user has asked for snapshots. nodes returns all that have ever been in the cluster.
+func (n *NodeSnapshots) Open(node event.NodeID, nodes func() []event.NodeID) error {
 	if n == nil || n.Snapshots == "" {
 		return nil
 	}
+	if err := n.openSnapshots(); err != nil { // the place of all
+		return err
+	}
+	all := n.target
+	name := func(of event.NodeID) string { return fmt.Sprintf("node%d", of) }
+	n.beside = func() (list []snapshot.Target) {
+		for _, other := range nodes() {
+			if other != node {
+				list = append(list, snapshot.Below(all, name(other)))
+			}
+		}
+		return list
+	}
 	place, parameters, has := strings.Cut(n.Snapshots, "?")
-	n.Snapshots = fmt.Sprintf("%s/node%d", strings.TrimSuffix(place, "/"), node)
+	n.Snapshots = fmt.Sprintf("%s/%s", strings.TrimSuffix(place, "/"), name(node))
 	if has {
 		n.Snapshots += "?" + parameters
 	}
 	return n.openSnapshots()
+}
+
+// Prune deletes what is old in the place of the node. What it has sent of stores that other nodes lead now grows old, too, by what these send.
+func (n *NodeSnapshots) Prune(ctx context.Context, log *slog.Logger) {
+	n.taking.Lock()
+	defer n.taking.Unlock()
+	n.delete(ctx, log, notDeleted, func(ctx context.Context) error {
+		_, err := snapshot.PruneAll(ctx, n.target, n.SnapshotKeep, n.beside()...)
+		return err
+	})
 }
 
 // start takes snapshots of a system until stop is called. Those of several stores are taken together: see Halted.
@@ -143,11 +166,17 @@ func tell(log *slog.Logger, saved *snapshot.Saved, start time.Time) {
 
 // prune deletes what is older than the snapshots that are kept.
 func (k *keeping) prune(ctx context.Context, newest *snapshot.Manifest, log *slog.Logger) {
-	k.delete(ctx, log, "not all of what is old was deleted", func(ctx context.Context) error {
-		_, err := snapshot.Prune(ctx, k.target, newest, k.SnapshotKeep)
+	var beside []snapshot.Target
+	if k.beside != nil {
+		beside = k.beside()
+	}
+	k.delete(ctx, log, notDeleted, func(ctx context.Context) error {
+		_, err := snapshot.Prune(ctx, k.target, newest, k.SnapshotKeep, beside...)
 		return err
 	})
 }
+
+const notDeleted = "not all of what is old was deleted"
 
 // delete calls f, which deletes something in the place of the snapshots.
 func (k *keeping) delete(ctx context.Context, log *slog.Logger, left string, f func(ctx context.Context) error) {

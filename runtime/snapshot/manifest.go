@@ -211,10 +211,13 @@ func List(ctx context.Context, t Target, store string) (list []Manifest, damaged
 		m.pending = marks[m.mark()]
 		list = append(list, *m)
 	}
-	slices.SortStableFunc(list, func(a, b Manifest) int {
-		return cmp.Or(strings.Compare(a.Store, b.Store), cmp.Compare(a.Number, b.Number), a.Taken.Compare(b.Taken))
-	})
+	slices.SortStableFunc(list, func(a, b Manifest) int { return cmp.Or(strings.Compare(a.Store, b.Store), byAge(a, b)) })
 	return list, damaged, nil
+}
+
+// byAge has the older of two snapshots of a store first.
+func byAge(a, b Manifest) int {
+	return cmp.Or(cmp.Compare(a.Number, b.Number), a.Taken.Compare(b.Taken))
 }
 
 func readManifest(ctx context.Context, t Target, name string) (*Manifest, error) {

@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -18,10 +19,11 @@ type twoStores struct {
 	t    *testing.T
 	root string
 	sets []snapshot.Set
+	at   map[int]string // the nodes of stores that others lead now than at first
 }
 
 func (w *twoStores) place(store int) snapshot.Target {
-	return snapshot.Dir(filepath.Join(w.root, fmt.Sprint("node", store)))
+	return snapshot.Dir(filepath.Join(w.root, cmp.Or(w.at[store], fmt.Sprint("node", store))))
 }
 
 // save makes parts of the next snapshot, of some stores, and returns them by store.
@@ -159,4 +161,55 @@ func TestPartsWithoutAMarkCount(t *testing.T) {
 	}
 	w.prune(w.save(0, 1), 3, 0, 1)
 	w.have([]int{2, 3, 4}, nil)
+}
+
+// A store that is led by one node after another has its parts in several places. Those of a snapshot stay as long as it is among the newest, in each place,
+// and then go in each, also in that of a node that sends nothing any more.
+func TestPartsAreInPlacesOfFormerLeaders(t *testing.T) {
+	w := &twoStores{t: t, root: t.TempDir(), at: map[int]string{}}
+	all := func(name string) (beside []snapshot.Target) {
+		for _, other := range []string{"node0", "node1", "node2"} {
+			if other != name {
+				beside = append(beside, snapshot.Below(snapshot.Dir(w.root), other))
+			}
+		}
+		return beside
+	}
+	clean := func() {
+		for _, name := range []string{"node0", "node1", "node2"} {
+			if _, err := snapshot.PruneAll(context.Background(), snapshot.Dir(filepath.Join(w.root, name)), 3, all(name)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	next := func(leader string) {
+		w.at[0] = leader
+		parts := w.save(0, 1)
+		clean() // it tells nothing of what is being made
+		for store, name := range map[int]string{0: leader, 1: "node1"} {
+			if _, err := snapshot.Prune(context.Background(), w.place(store), &parts[store].Manifest, 3, all(name)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 3 {
+		next("node0")
+	}
+	next("node2")
+	w.have([]int{2, 3, 4}, []int{1})
+	clean()
+	w.have([]int{2, 3, 4}, nil)
+	w.at[0] = "node0"
+	w.save(0) // the snapshot that this is of does not come about
+	next("node1")
+	clean()
+	w.have([]int{3, 4, 6}, []int{5})
+	for range 3 {
+		next("node2")
+	}
+	clean()
+	w.have([]int{7, 8, 9}, nil)
+	if chunks, marks := w.files("/chunks/"), w.files(".pending"); chunks != 6 || marks != 0 {
+		t.Errorf("%d files and %d marks are left of 3 snapshots of 2 stores", chunks, marks)
+	}
 }

@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,36 +12,76 @@ import (
 // of the store lists any more. like was made last; of several stores, it is there with all its parts. It returns how
 // many snapshots it has deleted.
 //
+// beside are other places that have snapshots of the store, from nodes that have led it. These count, too; nothing is deleted there, as one process at a
+// time may write to a place.
+//
 // Parts that are pending do not count, and stay until keep newer ones count. All that count are whole. So the newest keep whole snapshots of several stores
 // stay in each store, whichever of them were told so.
 //
 // While a manifest is damaged it is not known which chunks it lists, and all stay; the error says so. The manifest is
 // deleted when it is older than everything that is kept, which is when it would be if it were whole.
-func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
+func Prune(ctx context.Context, t Target, like *Manifest, keep int, beside ...Target) (deleted int, err error) {
 	if like.Set != nil {
 		if err := t.Delete(ctx, like.mark()); err != nil {
 			return 0, err
 		}
 	}
+	return prune(ctx, t, like, keep, beside)
+}
+
+// PruneAll is Prune for all that a place has snapshots of, of whatever store. It tells nothing of the newest ones.
+func PruneAll(ctx context.Context, t Target, keep int, beside ...Target) (deleted int, err error) {
+	list, _, err := List(ctx, t, "") // what it says of damage, prune says, too
+	if err != nil {
+		return 0, err
+	}
+	for i := range list {
+		if slices.ContainsFunc(list[:i], list[i].alike) {
+			continue
+		}
+		n, failed := prune(ctx, t, &list[i], keep, beside)
+		deleted, err = deleted+n, errors.Join(err, failed)
+	}
+	return deleted, err
+}
+
+// alike reports whether another snapshot is of the same.
+func (m *Manifest) alike(o Manifest) bool {
+	return m.Store == o.Store && m.Kind == o.Kind && m.Actor == o.Actor
+}
+
+// prune is Prune of what is like one that is not told to be whole.
+func prune(ctx context.Context, t Target, like *Manifest, keep int, beside []Target) (deleted int, err error) {
 	list, damaged, err := List(ctx, t, like.Store)
 	if err != nil {
 		return 0, err
 	}
-	var old []string
-	var oldest Manifest
-	used := make(map[string]bool)
-	for i := len(list) - 1; i >= 0; i-- {
-		m := &list[i]
-		if m.Kind == like.Kind && m.Actor == like.Actor {
-			if keep <= 0 {
-				old = append(old, m.path())
-				continue
-			}
-			if !m.pending {
-				keep--
-			}
+	counted := slices.Clone(list)
+	for _, other := range beside {
+		more, _, err := List(ctx, other, like.Store)
+		if err != nil {
+			return 0, err
 		}
-		oldest = *m
+		counted = append(counted, more...)
+	}
+	counted = slices.DeleteFunc(counted, func(m Manifest) bool { return m.pending || !like.alike(m) })
+	slices.SortFunc(counted, byAge)
+	var oldest *Manifest // that is kept; nil: all are
+	if len(counted) >= keep {
+		oldest = &counted[len(counted)-keep]
+	}
+	first := oldest // that is kept, of anything
+	var old []string
+	used := make(map[string]bool)
+	for i := range list {
+		m := &list[i]
+		if oldest != nil && like.alike(*m) && byAge(*m, *oldest) < 0 {
+			old = append(old, m.path())
+			continue
+		}
+		if first != nil && byAge(*m, *first) < 0 {
+			first = m
+		}
 		used[m.mark()] = true
 		for _, f := range m.files() {
 			used[m.content(f)] = true
@@ -51,7 +93,7 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 	}
 	deleted = len(old)
 	for _, bad := range damaged {
-		if keep > 0 || bad.Newer || !bad.before(oldest.Name) {
+		if first == nil || bad.Newer || !bad.before(first.Name) {
 			return deleted, fmt.Errorf("the content of deleted snapshots stays, as it is not known which of it another snapshot needs: %w; or delete %s", bad, bad.Name)
 		}
 		if err := t.Delete(ctx, bad.Name); err != nil {

@@ -160,6 +160,9 @@ func places(ctx context.Context, t Target) (list []Target, err error) {
 	return list, nil
 }
 
+// Below returns the place that a name has below another one.
+func Below(t Target, name string) Target { return &below{t, name + "/"} }
+
 // below is a place below another one.
 type below struct {
 	Target

@@ -28,7 +28,7 @@ import (
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	place := t.TempDir()
-	w := newWorld(t, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "3")
+	w := newWorld(t, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "1000") // those of a former leader grow old, too
 	c := w.begin(url.PathEscape(t.Name()))
 	// taken waits for a snapshot of a node other than the one that was killed, of which others tell for some time as the leader.
 	taken := func(killed int) {
@@ -247,5 +247,39 @@ func TestFailedSnapshotsOfSeveralStores(t *testing.T) {
 	eventually(t, "the next snapshot is whole, and its parts are told so", func() (bool, any) {
 		now, pending := newest(), files("*", ".pending")
 		return now > before && len(pending) == 0, fmt.Sprint(now, pending)
+	})
+}
+
+// When a store has another leader the parts that the former one has sent go as they grow old, though that sends none any more.
+func TestPartsOfFormerLeadersGo(t *testing.T) {
+	t.Parallel()
+	place := t.TempDir()
+	w := newWorldOf(t, nodes, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "2")
+	// seen returns how many snapshots are whole, how many are there in part, and the places that have parts of store 0.
+	seen := func() (whole, partly int, places map[string]bool) {
+		places = map[string]bool{}
+		list, _, err := snapshot.All(t.Context(), snapshot.Dir(place)) // it fails if a manifest is deleted meanwhile
+		for i := 0; err == nil && i < len(list); i++ {
+			f := list[i]
+			if len(f.Missing) > 0 {
+				partly++
+				continue
+			}
+			whole++
+			places[f.Parts[0].Place.String()] = true
+		}
+		return whole, partly, places
+	}
+	eventually(t, "two nodes have sent parts of store 0", func() (bool, any) {
+		whole, partly, places := seen()
+		if len(places) == 1 {
+			from := w.leader()
+			w.transfer(from, (from+1)%nodes) // the nodes may move it on, as each is to lead as many
+		}
+		return len(places) > 1, fmt.Sprint(whole, partly, places)
+	})
+	eventually(t, "what is old is gone, in both places", func() (bool, any) {
+		whole, partly, places := seen()
+		return whole == 2 && partly == 0, fmt.Sprint(whole, partly, places)
 	})
 }
