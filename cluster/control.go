@@ -67,7 +67,7 @@ func (n *node) status() *status.Status {
 	}
 	s := &status.Status{Cluster: p.Cluster, Program: p.Program, Version: p.Version, By: n.id.Node, WantVoters: raftnode.VotersOf(active), Voters: n.placement.Voters(), Leader: leader, Nodes: []status.Node{}, Stores: []status.Store{}}
 	for id, st := range p.Stores {
-		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Want: p.Want(), Wanted: st.Replicas, Replicas: []event.NodeID{}, Current: []event.NodeID{}})
+		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Want: p.Want(), Wanted: st.Replicas, Followed: n.settled(placement.StoreID(id), st.Version), Replicas: []event.NodeID{}, Current: []event.NodeID{}})
 	}
 	own := n.tell()
 	n.mu.Lock()
@@ -81,7 +81,7 @@ func (n *node) status() *status.Status {
 		if m.Membership == placement.Removed {
 			continue
 		}
-		node := status.Node{ID: id, Name: m.Name, Cluster: m.Address, State: status.Silent, Leads: []uint32{}, Follows: []uint32{}}
+		node := status.Node{ID: id, Name: m.Name, Cluster: m.Address, State: status.Silent, Leaves: m.Membership == placement.Leaving, Leads: []uint32{}, Follows: []uint32{}}
 		h, is := told[id]
 		if is {
 			node.PID, node.Listen, node.Open, node.Asks = h.brief.PID, h.brief.Listen, h.brief.Open, h.brief.Asks
@@ -95,7 +95,7 @@ func (n *node) status() *status.Status {
 		node.Refused = health.Refused
 		switch {
 		case node.State == status.Silent:
-		case m.Membership == placement.Leaving:
+		case node.Leaves:
 			node.State = status.Leaving
 		case id != n.id.Node && !health.At.IsZero() && !health.Progress || id == n.id.Node && !n.driver.Progresses():
 			node.State = status.Stalled

@@ -51,8 +51,9 @@ type Node struct {
 	Name    string       `json:"name"`
 	PID     int          `json:"pid,omitempty"` // 0: it has not told
 	State   State        `json:"state"`
-	Leads   []uint32     `json:"leads"`   // stores whose actors it runs
-	Follows []uint32     `json:"follows"` // stores of which it keeps a replica
+	Leaves  bool         `json:"leaves,omitempty"` // its stores are being given to others, whatever its state
+	Leads   []uint32     `json:"leads"`            // stores whose actors it runs
+	Follows []uint32     `json:"follows"`          // stores of which it keeps a replica
 	Listen  string       `json:"listen,omitempty"`
 	Open    bool         `json:"open,omitempty"`    // there it asks clients neither for TLS nor for tokens
 	Asks    string       `json:"asks,omitempty"`    // what it asks clients for: AsksTokens or AsksNothing; "": it has not told
@@ -80,6 +81,7 @@ type Store struct {
 	Term     uint64         `json:"term"`
 	Want     int            `json:"want"`     // how many replicas it is to have with the nodes that there are
 	Wanted   []event.NodeID `json:"wanted"`   // the nodes that are to keep it now
+	Followed bool           `json:"followed"` // its group has become what Wanted says, and all in it are up to date, as was heard lately
 	Replicas []event.NodeID `json:"replicas"` // those that vote, as its leader says
 	Current  []event.NodeID `json:"current"`  // of these, those that have all that is committed, but for what is under way
 	CaughtUp float64        `json:"caughtUp"` // seconds from the last election to a state that had all that was committed
@@ -155,8 +157,6 @@ func (s *Status) Judge() {
 				fmt.Sprintf("restart %s, or give its place to a new node: aeond replace %s --data DIR", n.Name, n.Name))
 		case Stalled:
 			worse(Degraded, fmt.Sprintf("the disk of %s makes no progress", n.Name), fmt.Sprintf("see to the disk of %s", n.Name))
-		case Leaving:
-			worse(Healing, fmt.Sprintf("%s gives its stores away", n.Name))
 		}
 	}
 	if ask, others := s.asking(AsksTokens), s.asking(AsksNothing); ask != "" && others != "" {
@@ -191,6 +191,11 @@ func (s *Status) Judge() {
 			}
 		}
 	}
+	for _, n := range s.Nodes {
+		if n.Leaves && !s.leaves(&lacks, n, up) {
+			worse(Healing, LeavesPrefix(n.Name)+": it keeps nothing any more, and is removed next")
+		}
+	}
 	for _, l := range lacks {
 		stores, have := storeList(l.stores)
 		worse(l.health, fmt.Sprintf(l.text, []any{stores, have}[:strings.Count(l.text, "%s")]...), l.next...)
@@ -202,6 +207,56 @@ func (s *Status) Judge() {
 	if s.Healed == 0 && len(s.Nodes) > 0 {
 		s.Next = append(s.Next, "join nodes until there are three: then it survives the loss of one (aeond join-token --data DIR)")
 	}
+}
+
+// LeavesPrefix begins what Why has of a node that is to be removed.
+func LeavesPrefix(name string) string { return name + " leaves" }
+
+// leaves notes what the removal of a node waits for, which is each store whose group may count on it still. It reports whether there is one.
+func (s *Status) leaves(l *lacks, n Node, up func(event.NodeID) bool) (waits bool) {
+	for i := range s.Stores {
+		st := &s.Stores[i]
+		keeps := slices.Contains(st.Wanted, n.ID)
+		if !keeps && st.Followed {
+			continue
+		}
+		text := LeavesPrefix(n.Name) + " when nothing of %s counts on it any more: "
+		if keeps || slices.Contains(st.Replicas, n.ID) {
+			text = LeavesPrefix(n.Name) + ", and keeps %s still: "
+		}
+		why, next := s.awaited(st, n, up)
+		l.of(st.ID, Healing, text+why, next...)
+		waits = true
+	}
+	return waits
+}
+
+// awaited says what a store waits for before a node can leave.
+func (s *Status) awaited(st *Store, leaving Node, up func(event.NodeID) bool) (why string, next []string) {
+	var silent, behind []string
+	for _, n := range st.Wanted {
+		switch {
+		case n == leaving.ID:
+		case !up(n):
+			silent = append(silent, s.name(n))
+		case !slices.Contains(st.Current, n):
+			behind = append(behind, s.name(n))
+		}
+	}
+	free := slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.State != Silent && !n.Leaves && !slices.Contains(st.Wanted, n.ID) })
+	switch {
+	case st.Leader == 0:
+		return "no node leads there", nil // more is said of that elsewhere
+	case len(silent) > 0:
+		return "silent: " + strings.Join(silent, ", "), nil
+	case len(behind) > 0:
+		return "not up to date yet: " + strings.Join(behind, ", "), nil
+	case !st.Followed:
+		return "the leader is changing the members", nil
+	case !free && len(st.Wanted) <= st.Want:
+		return "there is no other node that answers and can take its place", []string{"bring back nodes that are silent, or join a node (aeond join-token --data DIR)"}
+	}
+	return "another node takes its place next", nil
 }
 
 // asking lists the nodes that answer and ask clients for this; "": there are none.

@@ -92,6 +92,40 @@ func TestWhatStoresLack(t *testing.T) {
 	}
 }
 
+// What the removal of a node waits for is said store by store, and for all that wait for the same once.
+func TestWhatARemovalWaitsFor(t *testing.T) {
+	all, others := []event.NodeID{1, 2, 3}, []event.NodeID{1, 2, 4}
+	moved := Store{Leader: 1, Want: 3, Wanted: others, Replicas: others, Current: others, Followed: true}
+	for _, c := range []struct {
+		what   string
+		change func(s *Status, st *Store)
+		why    []string
+	}{
+		{"one is to take its place", func(s *Status, st *Store) { st.Wanted, st.Replicas, st.Current = all, all, all }, []string{"n3 leaves, and keeps store 0 still: another node takes its place next"}},
+		{"there is none", func(s *Status, st *Store) {
+			st.Wanted, st.Replicas, st.Current, s.Nodes = all, all, all, s.Nodes[:3]
+		}, []string{"n3 leaves, and keeps store 0 still: there is no other node that answers and can take its place"}},
+		{"it votes still", func(s *Status, st *Store) { st.Followed, st.Replicas = false, append(others, 3) }, []string{"n3 leaves, and keeps store 0 still: the leader is changing the members"}},
+		{"one is behind", func(s *Status, st *Store) { st.Followed, st.Current = false, all }, []string{"n4 is being brought up to date with store 0", "n3 leaves when nothing of store 0 counts on it any more: not up to date yet: n4"}},
+		{"one is silent", func(s *Status, st *Store) { st.Followed, s.Nodes[1].State = false, Silent }, []string{"n2 is silent for 0s", "n3 leaves when nothing of store 0 counts on it any more: silent: n2"}},
+		{"a store has no leader", func(s *Status, st *Store) { st.Followed, st.Leader = false, 0 }, []string{"no node runs the actors of store 0", "n3 leaves when nothing of store 0 counts on it any more: no node leads there"}},
+		{"it is silent itself", func(s *Status, st *Store) { s.Nodes[2].State = Silent }, []string{"n3 is silent for 0s", "n3 leaves: it keeps nothing any more, and is removed next"}},
+		{"nothing", func(s *Status, st *Store) {}, []string{"n3 leaves: it keeps nothing any more, and is removed next"}},
+	} {
+		s := three(func(s *Status) {
+			s.Nodes = append(s.Nodes, Node{ID: 4, Name: "n4", State: Serving})
+			s.Nodes[2].State, s.Nodes[2].Leaves = Leaving, true
+			first := moved
+			c.change(s, &first)
+			s.Stores = []Store{first, moved, moved}
+			s.Stores[1].ID, s.Stores[2].ID = 1, 2
+		})
+		if !slices.Equal(s.Why, c.why) {
+			t.Errorf("%s: %q", c.what, s.Why)
+		}
+	}
+}
+
 func TestString(t *testing.T) {
 	s := three(func(s *Status) {
 		s.Nodes[0].PID, s.Nodes[0].Listen, s.Nodes[0].Leads = 71, "127.0.0.1:8080", []uint32{0}

@@ -198,7 +198,11 @@ func awaitRemoved(env *cli.Env, dir, name string) error {
 			_, err := fmt.Fprintln(env.Stdout, "it is removed")
 			return err
 		}
-		env.Doing("%s gives its stores away", name)
+		doing := name + " gives its stores away"
+		if i := slices.IndexFunc(s.Why, func(why string) bool { return strings.HasPrefix(why, status.LeavesPrefix(name)) }); i >= 0 {
+			doing = s.Why[i]
+		}
+		env.Doing("%s", doing)
 		time.Sleep(removedPause)
 	}
 }
