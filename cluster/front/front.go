@@ -405,7 +405,7 @@ func (t *attempt) WriteHeader(status int) {
 			return
 		}
 	case door.Closing, door.NoOutcome:
-		if t.unaccepted() && !t.unknown {
+		if (t.unaccepted() || h.Get(httpdoor.AwayHeader) != "") && !t.unknown { // the answer says what is to be done
 			break
 		}
 		sent := h.Get(httpdoor.HappenedHeader) != string(door.No)

@@ -217,6 +217,26 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
+// A system that has waited for another store is not asked again: the client is told which store is away, and what to do.
+func TestAStoreThatIsAway(t *testing.T) {
+	var calls atomic.Int32
+	p := &places{}
+	p.move(Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		fails(w, &event.AwayError{Store: 2})
+	})})
+	f := newFront(p, time.Second, nil)
+	f.cfg.GRPC = &GRPC{Fail: fails, Reads: func(string) bool { return false }, Store: func(string, []byte) event.StoreID { return 0 }}
+	for _, major := range []int{1, 2} {
+		calls.Store(0)
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, request(t, "/v1/A/b/c", "", major))
+		if text := w.Body.String(); !strings.Contains(text, "store 2 is away") || !strings.Contains(text, "aeond status") || w.Header().Get(httpdoor.HappenedHeader) != string(door.No) || calls.Load() != 1 {
+			t.Errorf("HTTP/%d: %s, after %d calls", major, text, calls.Load())
+		}
+	}
+}
+
 // The front that takes a request says which store it is for, by HTTP and by gRPC, and the one that it is forwarded to believes that front alone.
 func TestForwardedRequestsTellTheStore(t *testing.T) {
 	asked := make(chan event.StoreID, 1)

@@ -30,6 +30,7 @@ type Failure struct {
 	At       string   // file:line of the program's source; "" if the failure is not the program's
 	Path     []string // the calls that led there, the innermost first
 	Later    bool     // it may succeed if it is sent again later
+	Away     bool     // a store that the call is about is away: it was waited for, and another sending of what is forwarded would wait as long
 }
 
 // The codes of failures.
@@ -92,7 +93,8 @@ func Explain(err error) *Failure {
 			f.Msg += "; " + away.Error()
 		}
 	case errors.As(err, &away):
-		f.Code, f.Msg, f.Later = Closing, away.Error()+", and the call asks for something there", true
+		f.Code, f.Later, f.Away = Closing, true, true
+		f.Msg = away.Error() + ", and the call asks for something there; `aeond status` says what that store lacks, and the call can be sent again when it is there"
 	case errors.As(err, &abort):
 		f.Code = Aborted
 		switch {

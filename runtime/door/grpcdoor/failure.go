@@ -46,6 +46,9 @@ func failed(err error) error {
 // statusOf returns a status with all that is known of a failure.
 func statusOf(code codes.Code, f *door.Failure) error {
 	info := &errdetails.ErrorInfo{Reason: f.Code, Domain: domain, Metadata: map[string]string{"happened": string(f.Happened)}}
+	if f.Away {
+		info.Metadata["away"] = "true"
+	}
 	if f.At != "" {
 		info.Metadata["at"] = text(f.At)
 	}
@@ -72,6 +75,7 @@ func statusOf(code codes.Code, f *door.Failure) error {
 const (
 	codeKey     = "aeon-code"
 	happenedKey = "aeon-happened"
+	awayKey     = "aeon-away"
 )
 
 // tell puts the metadata of a failure into an answer whose headers were not sent.
@@ -81,7 +85,11 @@ func tell(stream grpc.ServerStream, err error) {
 	}
 	for _, d := range status.Convert(err).Details() {
 		if info, is := d.(*errdetails.ErrorInfo); is {
-			_ = stream.SetHeader(metadata.Pairs(codeKey, info.Reason, happenedKey, info.Metadata["happened"])) // they may have been sent
+			md := metadata.Pairs(codeKey, info.Reason, happenedKey, info.Metadata["happened"])
+			if away := info.Metadata["away"]; away != "" {
+				md.Set(awayKey, away)
+			}
+			_ = stream.SetHeader(md) // they may have been sent
 		}
 	}
 }
@@ -99,6 +107,9 @@ func Fail(w http.ResponseWriter, err error) (code uint32) {
 	h.Set("Content-Type", "application/grpc")
 	h.Set(codeKey, f.Code)
 	h.Set(happenedKey, string(f.Happened))
+	if f.Away {
+		h.Set(awayKey, "true")
+	}
 	h.Set("Grpc-Status", strconv.Itoa(int(s.Code())))
 	h.Set("Grpc-Message", percent(s.Message()))
 	h.Set("Grpc-Status-Details-Bin", base64.RawStdEncoding.EncodeToString(details))

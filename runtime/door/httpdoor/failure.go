@@ -43,10 +43,11 @@ type problem struct {
 	Path     []string      `json:"path,omitempty"`
 }
 
-// The headers that have the code of a failure, and what has happened, too: what forwards an answer need not read its body.
+// The headers that have the code of a failure, what has happened, and whether a store is away, too: what forwards an answer need not read its body.
 const (
 	CodeHeader     = "Aeon-Code"
 	HappenedHeader = "Aeon-Happened"
+	AwayHeader     = "Aeon-Away" // "true", or it is not there
 )
 
 // fail answers with a failure.
@@ -62,6 +63,9 @@ func Fail(w http.ResponseWriter, err error) (status int) {
 	head.Set("Cache-Control", "no-store")
 	head.Set(CodeHeader, f.Code)
 	head.Set(HappenedHeader, string(f.Happened))
+	if f.Away {
+		head.Set(AwayHeader, "true")
+	}
 	if f.Later {
 		head.Set("Retry-After", retryAfter)
 	}
