@@ -7,13 +7,14 @@
 //	balance, err := bank.Balance(ctx, &pb.Bank_Balance{Key: "main", Owner: "ann"}, grpcclient.Reads())
 //
 // A call has a key, and takes effect once, however often it is sent. While no node answers it is sent again, to one node after the other, until its
-// deadline. Then its status is UNAVAILABLE with the reason unavailable if it has surely not happened, and else with the reason unknown.
+// deadline, or until no certificate of a node is trusted. Then its status is UNAVAILABLE with the reason unavailable if it has surely not happened, and else with the reason unknown.
 package grpcclient
 
 import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -143,11 +144,17 @@ func outcomeOf(err error, sent bool) client.Outcome {
 	default:
 		return client.Answered
 	}
-	if sent {
+	switch {
+	case sent:
 		return client.MaybeDone
+	case strings.Contains(s.Message(), untrusted):
+		return client.Untrusted
 	}
 	return client.NotDone
 }
+
+// untrusted is how an error of a handshake reads in the status of a call, which has its text alone, if the certificate of the node is not trusted.
+const untrusted = "authentication handshake failed: tls: failed to verify certificate: "
 
 // open returns the failure of an answer to a call that may have been performed before: one of this sending alone leaves that open. Failures of the program
 // are of the call.

@@ -2,15 +2,21 @@ package grpcclient
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"math/big"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -27,14 +33,14 @@ type node struct {
 	answer  func(stream grpc.ServerStream) error
 }
 
-func newNode(t *testing.T, answer func(grpc.ServerStream) error) *node {
+func newNode(t *testing.T, answer func(grpc.ServerStream) error, opts ...grpc.ServerOption) *node {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := &node{address: l.Addr().String(), answer: answer}
-	s := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+	s := grpc.NewServer(append(opts, grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
 		n.mu.Lock()
 		n.keys = append(n.keys, metadata.ValueFromIncomingContext(stream.Context(), keyName)...)
 		n.mu.Unlock()
@@ -42,7 +48,7 @@ func newNode(t *testing.T, answer func(grpc.ServerStream) error) *node {
 			return err
 		}
 		return n.answer(stream)
-	}))
+	}))...)
 	go func() { _ = s.Serve(l) }() // ends with the test
 	t.Cleanup(s.Stop)
 	return n
@@ -142,6 +148,81 @@ func TestCalls(t *testing.T) {
 			t.Errorf("%s: the keys are %q", c.what, all)
 		}
 	}
+}
+
+// That no certificate of a node is trusted is told at once, with the reason: it is for people to mend. One that is trusted is enough.
+func TestCertificates(t *testing.T) {
+	known, unknown := authority(t), authority(t)
+	later := time.Now().Add(time.Hour)
+	good, bad := known.node(t, "127.0.0.1", later), unknown.node(t, "127.0.0.1", later)
+	pool := x509.NewCertPool()
+	pool.AddCert(known.cert)
+	dial := func(addresses ...string) *Conn {
+		c, err := Dial(addresses, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: pool})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	for _, c := range []struct{ address, why string }{
+		{bad, "certificate signed by unknown authority"},
+		{known.node(t, "127.0.0.1", time.Now().Add(-time.Hour)), "certificate has expired"},
+		{known.node(t, "127.0.0.2", later), "not 127.0.0.1"},
+	} {
+		began := time.Now()
+		_, err := call(t.Context(), dial(c.address, bad), 10*time.Second)
+		if says(err) != "Unavailable unavailable no" || !strings.Contains(err.Error(), c.why) && !strings.Contains(err.Error(), "unknown authority") || time.Since(began) > 5*time.Second {
+			t.Errorf("%s: after %v: %v", c.why, time.Since(began), err)
+		}
+		if _, err := call(t.Context(), dial(c.address), 10*time.Second); !strings.Contains(err.Error(), c.why) || time.Since(began) > 5*time.Second {
+			t.Errorf("%s, alone: after %v: %v", c.why, time.Since(began), err)
+		}
+	}
+	if got, err := call(t.Context(), dial(bad, good), 10*time.Second); got != "out" {
+		t.Errorf("one is trusted: %q, %v", got, err)
+	}
+}
+
+// signer signs certificates of nodes.
+type signer struct {
+	cert *x509.Certificate
+	key  ed25519.PrivateKey
+}
+
+func authority(t *testing.T) *signer {
+	t.Helper()
+	own := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour)}
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &signer{own, key}
+	a.cert = a.sign(t, own, key)
+	return a
+}
+
+func (a *signer) sign(t *testing.T, c *x509.Certificate, key ed25519.PrivateKey) *x509.Certificate {
+	t.Helper()
+	b, err := x509.CreateCertificate(nil, c, a.cert, key.Public(), a.key)
+	if err == nil {
+		c, err = x509.ParseCertificate(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// node returns the address of a node whose certificate is for a host, until a time.
+func (a *signer) node(t *testing.T, host string, until time.Time) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := a.sign(t, &x509.Certificate{SerialNumber: big.NewInt(2), IPAddresses: []net.IP{net.ParseIP(host)}, NotAfter: until}, key)
+	return newNode(t, good, grpc.Creds(credentials.NewServerTLSFromCert(&tls.Certificate{Certificate: [][]byte{c.Raw}, PrivateKey: key}))).address
 }
 
 // A key that is given is kept, and a call that reads has none.
