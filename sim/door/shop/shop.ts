@@ -334,6 +334,19 @@ function resultOf<T>(a: Answer, status: 200 | 201 | 204, read: (raw: unknown) =>
 // passing are the statuses after which a request is sent again: that of the program, and those of what stands between.
 const passing = new Set([502, 503, 504]);
 
+// untrusted are the codes with which fetch of Node.js fails when it does not trust the certificate of the program. Browsers do not tell.
+const untrusted = new Set([
+	"CERT_CHAIN_TOO_LONG", "CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "CERT_REJECTED", "CERT_REVOKED", "CERT_SIGNATURE_FAILURE", "CERT_UNTRUSTED", "DEPTH_ZERO_SELF_SIGNED_CERT",
+	"ERR_TLS_CERT_ALTNAME_INVALID", "HOSTNAME_MISMATCH", "INVALID_CA", "INVALID_PURPOSE", "PATH_LENGTH_EXCEEDED", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_GET_ISSUER_CERT",
+	"UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+// distrust is why a certificate is not trusted; undefined: fetch has failed otherwise.
+function distrust(err: unknown): string | undefined {
+	const cause = (err as { cause?: { code?: string } } | null)?.cause;
+	return cause?.code !== undefined && untrusted.has(cause.code) ? String(cause) : undefined;
+}
+
 // uncertain is a failure of a request that may have happened before.
 function uncertain(f: AeonError): AeonError {
 	return new AeonError(f.code, f.message, "unknown", f.status, f.at, f.path);
@@ -378,6 +391,7 @@ class Connection {
 		const until = Date.now() + (options.timeoutMs ?? this.options.timeoutMs ?? 120_000);
 		const all = { ...head, "Content-Type": "application/json" };
 		let lost = false; // an attempt may have happened
+		let refused = 0; // addresses, the last ones that were tried, whose certificates are not trusted
 		for (let attempt = 0; ; attempt++) {
 			let failure: AeonError;
 			let atLeastMs = 0;
@@ -387,6 +401,7 @@ class Connection {
 					return resultOf(a, status, read);
 				}
 				failure = failureOf(a);
+				refused = 0;
 				if (!passing.has(a.status)) { // 422 is the outcome, whichever attempt has brought it about
 					throw lost && a.status !== 422 ? uncertain(failure) : failure;
 				}
@@ -397,10 +412,12 @@ class Connection {
 				if (err instanceof AeonError) {
 					throw err;
 				}
-				lost = true;
-				failure = new AeonError("unreachable", `the program has not answered: ${String(err)}`, "unknown", 0);
+				const why = distrust(err);
+				lost ||= why === undefined;
+				refused = why === undefined ? 0 : refused + 1;
+				failure = new AeonError("unreachable", `the program has not answered: ${why ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
 			}
-			if (Date.now() + atLeastMs >= until) {
+			if (Date.now() + atLeastMs >= until || refused === this.urls.length) { // certificates are for people to mend
 				throw lost ? uncertain(failure) : failure;
 			}
 			this.next();

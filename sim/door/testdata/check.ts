@@ -67,6 +67,10 @@ async function values(): Promise<void> {
 	same(await spin.catch((err: unknown) => String(err)), "Error: enough", "an aborted call");
 	const nowhere = await failing(() => connect({ url: "http://127.0.0.1:1", timeoutMs: 300 }).Shop("main").count());
 	same([nowhere.code, nowhere.happened, nowhere.status], ["unreachable", "unknown", 0], "a program that is not there");
+	let asked = 0;
+	const expired = connect({ url: ["https://127.0.0.1:1", "https://127.0.0.1:2"], fetch: () => (asked++, Promise.reject(new TypeError("fetch failed", { cause: Object.assign(new Error("it has expired"), { code: "CERT_HAS_EXPIRED" }) }))) });
+	const distrusted = await failing(() => expired.Shop("main").total());
+	same([distrusted.code, distrusted.message, distrusted.happened, asked], ["unreachable", "the program has not answered: Error: it has expired", "no", 2], "certificates that are not trusted");
 }
 
 // What stands between answers with a page: what has become of the call is unknown, and is told soon.
