@@ -5,66 +5,22 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 )
 
 // resendMax is how many bytes of arguments are kept so that a request can be sent again.
 const resendMax = 1 << 20
 
-// keptMax is how many bytes of arguments are kept, of all requests together, and keptEach of those from one source: none can take the room of all.
-const (
-	keptMax  = gate.BodiesMaxDefault
-	keptEach = keptMax / 4
-)
-
-// source is where requests come from: a caller, or where callers are not known a connection.
-type source struct {
-	by     *access.Caller
-	remote string
-}
-
-func sourceOf(by *access.Caller, r *http.Request) source {
-	if by == access.Anyone {
-		return source{remote: r.RemoteAddr}
-	}
-	return source{by: by}
-}
-
-// kept counts the bytes of arguments that a front keeps.
-type kept struct {
-	mu  sync.Mutex
-	all int64
-	of  map[source]int64
-}
-
-// add adds bytes of a source. The error says that there is no room for them.
-func (k *kept) add(from source, n int64) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.all += n
-	if k.of[from] += n; k.of[from] == 0 {
-		delete(k.of, from)
-	}
-	switch {
-	case n <= 0:
-		return nil
-	case k.all > keptMax:
-		return errFull
-	case k.of[from] > keptEach:
-		return errFullOfOne
-	}
-	return nil
-}
+// keptMax is how many bytes of arguments are kept, of all requests together.
+const keptMax = gate.BodiesMaxDefault
 
 // keeping is what the front keeps of one request.
 type keeping struct {
 	of    *Front
-	from  source
+	from  gate.Source
 	bytes int64 // that it takes
 }
 
@@ -84,9 +40,10 @@ func (k *keeping) http(r *http.Request) (body []byte, again bool, err error) {
 // refusal.
 func (k *keeping) read(r *http.Request, max int64) (body []byte, whole bool, refused error) {
 	body, err := io.ReadAll(io.LimitReader(counted{r.Body, k}, max+1))
+	full, is := errors.AsType[*door.Refusal](err)
 	switch {
-	case errors.Is(err, errFull), errors.Is(err, errFullOfOne):
-		return nil, false, err
+	case is:
+		return nil, false, full
 	case err != nil:
 		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
 		return nil, false, nil
@@ -98,7 +55,7 @@ func (k *keeping) read(r *http.Request, max int64) (body []byte, whole bool, ref
 }
 
 // end gives back the room of what was kept.
-func (k *keeping) end() { _ = k.of.kept.add(k.from, -k.bytes) } // it does not fail
+func (k *keeping) end() { k.of.kept.Give(k.from, k.bytes) }
 
 // counted is a body that is being kept. It takes the room of what has arrived: what is announced alone takes none from others.
 type counted struct {
@@ -106,16 +63,11 @@ type counted struct {
 	by *keeping
 }
 
-var (
-	errFull      = door.Refuse(door.Full, "the arguments of other requests take %d bytes at this node, which is the limit", int64(keptMax))
-	errFullOfOne = door.Refuse(door.Full, "the arguments of other requests of the caller, or without tokens of the connection, take %d bytes at this node, which is the limit", int64(keptEach))
-)
-
 // Read implements io.Reader.
 func (c counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.by.bytes += int64(n)
-	if full := c.by.of.kept.add(c.by.from, int64(n)); full != nil {
+	if full := c.by.of.kept.Take(c.by.from, int64(n), keptMax, gate.EachOf(keptMax, resendMax)); full != nil {
 		return n, full
 	}
 	return n, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -120,7 +121,7 @@ func TestArgumentsOfAllRequestsAreBounded(t *testing.T) {
 		}
 	}
 	const full = door.Full + "no"
-	f.kept.all = keptMax - 8 // what others take
+	_ = f.kept.Take(gate.SourceOf(nil, "others"), keptMax-8, keptMax, keptMax)
 	for _, path := range []string{"/v1/A/b/c", "/p.C/m"} {
 		want("too many bytes", send(path, 9, strings.NewReader("123456789")), full)
 		want("too many bytes that are not announced", send(path, -1, strings.NewReader("123456789")), full)
@@ -133,8 +134,8 @@ func TestArgumentsOfAllRequestsAreBounded(t *testing.T) {
 		announced := &asking{func() { want("beside one that is only announced", send(path, 8, strings.NewReader("12345678")), "") }}
 		want("one that is announced", send(path, 1000, announced), "")
 	}
-	if n := f.kept.all; n != keptMax-8 || len(f.kept.of) != 0 || calls.Load() != 8 {
-		t.Errorf("requests that have ended take %d bytes of %d sources, after %d calls", n-keptMax+8, len(f.kept.of), calls.Load())
+	if n, sources := f.kept.Taken(); n != keptMax-8 || sources != 1 || calls.Load() != 8 {
+		t.Errorf("requests that have ended take %d bytes of %d sources, after %d calls", n-keptMax+8, sources-1, calls.Load())
 	}
 }
 

@@ -239,7 +239,7 @@ func TestArgumentsThatDoNotArrive(t *testing.T) {
 	})
 	g, tokens, _ := callers(t, "ann", "bob")
 	f, open := pair(t, g, g, performs), pair(t, nil, nil, performs)
-	const call, check, each = "/v1/A/b/c", healthService + "Check", keptEach / (resendMax - 1)
+	const call, check, each = "/v1/A/b/c", healthService + "Check", keptMax / 4 / (resendMax - 1)
 	for _, c := range []struct {
 		what                string
 		front               *Front

@@ -93,7 +93,7 @@ type Front struct {
 	cfg   Config
 	known http.Handler // finds the callers of requests by HTTP, and serves these
 	proxy *httputil.ReverseProxy
-	kept  kept
+	kept  gate.Room
 }
 
 // New returns a front.
@@ -104,7 +104,7 @@ func New(cfg Config) *Front {
 	if cfg.Gate == nil {
 		cfg.Gate = gate.New(gate.Config{Log: cfg.Log})
 	}
-	f := &Front{cfg: cfg, kept: kept{of: make(map[source]int64)}}
+	f := &Front{cfg: cfg}
 	f.known = httpdoor.Known(cfg.Gate, f.serve)
 	f.proxy = &httputil.ReverseProxy{
 		Transport: newTransports(cfg.Dial), FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
@@ -223,7 +223,7 @@ func (f *Front) observe(r *http.Request) error {
 
 // serve serves a request of a caller, at another place again if it fails at one.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request, by *access.Caller) {
-	kept := keeping{of: f, from: sourceOf(by, r)}
+	kept := keeping{of: f, from: gate.SourceOf(by, r.RemoteAddr)}
 	defer kept.end()
 	keep, wait, deadline := kept.http, waitOf(r), time.Time{}
 	if f.isGRPC(r) {

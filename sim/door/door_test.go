@@ -463,7 +463,7 @@ func TestSlowClients(t *testing.T) {
 	}
 	s.untilFigure("aeon_http_body_bytes", 3400) // all has arrived; a call that came before could take what the last of it needs
 	long := `{"name":"pen"` + strings.Repeat(" ", 450) + "}"
-	if got := s.post("/v1/Shop/main/find", long); got.status != 503 || !strings.HasPrefix(problem(t, got), "full no : the arguments of other calls take 3500 bytes") {
+	if got := s.post("/v1/Shop/main/find", long); got.status != 503 || !strings.HasPrefix(problem(t, got), "full no : the arguments of other requests take 3500 bytes") {
 		t.Fatalf("beyond the limit: %d %s", got.status, got.body)
 	}
 	if got := s.post("/v1/Shop/main/find", `{"name":"pen"}`); got.body != "null" {

@@ -12,7 +12,7 @@ import (
 type Counts struct {
 	statuses [statusMax]atomic.Uint64
 	underWay atomic.Int64
-	bodies   atomic.Int64 // bytes that the arguments of calls take
+	bodies   Room // of the arguments of calls
 	took     metrics.Histogram
 	codes    [codeMax]atomic.Uint64 // of gRPC
 	streams  atomic.Int64
@@ -75,7 +75,8 @@ func (c *Counts) Write(w *metrics.Writer) {
 		}
 	}
 	w.Gauge("aeon_http_calls", "Calls under way by HTTP and gRPC, those included whose arguments are being read.", c.underWay.Load())
-	w.Gauge("aeon_http_body_bytes", "Bytes of the arguments of calls by HTTP and gRPC that are being read or under way.", c.bodies.Load())
+	bodies, _ := c.bodies.Taken()
+	w.Gauge("aeon_http_body_bytes", "Bytes of the arguments of calls by HTTP and gRPC that are being read or under way.", bodies)
 	w.Gauge("aeon_http_streams", "Streams of callbacks that are open.", c.streams.Load())
 	w.Histogram("aeon_http_call_seconds", "Calls by HTTP and gRPC, from the head of the request to the end of the answer.", &c.took)
 }

@@ -28,7 +28,7 @@ type Config struct {
 	Audit  *audit.Log     // nil: it keeps none
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
-	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way, at all gates that share Counts; 64 MiB
+	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way, at all gates that share Counts; of those from one source see EachOf; 64 MiB
 	TimeMax   time.Duration // that a call may take; 30 s
 	CallsMax  int           // calls under way; 1024
 	SendMax   time.Duration // that a part of a stream may take to be sent; 30 s
@@ -139,15 +139,12 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 // no room for them.
 func (g *Gate) Hold(q *Request, size int64) error {
 	q.held += size
-	if g.Counts.bodies.Add(size) > g.BodiesMax {
-		return door.Refuse(door.Full, "the arguments of other calls take %d bytes, which is the limit", g.BodiesMax)
-	}
-	return nil
+	return g.Counts.bodies.Take(SourceOf(q.By, q.Remote), size, g.BodiesMax, EachOf(g.BodiesMax, g.BodyMax))
 }
 
 // Release gives back what Hold has counted. Answer calls it.
 func (g *Gate) Release(q *Request) {
-	g.Counts.bodies.Add(-q.held)
+	g.Counts.bodies.Give(SourceOf(q.By, q.Remote), q.held)
 	q.held = 0
 }
 
