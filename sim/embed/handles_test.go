@@ -36,6 +36,10 @@ func TestCallsThatCannotBeMeant(t *testing.T) {
 	mustNot(t, desk.Serve(ctx, main))
 	found, err := db.FindHall("Hall/main")
 	mustNot(t, err)
+	_, err = db.FindHall("Hall:1:99")
+	if failed := new(aeon.Error); !errors.As(err, &failed) || !errors.Is(err, aeon.ErrArguments) || failed.Code != "not-found" || failed.Msg != "there is no actor Hall:1:99" {
+		t.Errorf("an actor that is not there: %+v", failed)
+	}
 	if got, err := desk.Serves(ctx); err != nil || got != main || got != found {
 		t.Errorf("%v (%v), expected %v", got, err, main)
 	}

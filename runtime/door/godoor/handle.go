@@ -45,7 +45,7 @@ func Find(db *DB, c *aeonrt.Class, text string) (Handle, error) {
 	}
 	r, err := db.door.Actor(context.Background(), class, key)
 	if err != nil {
-		return Handle{}, invalid("%v", err)
+		return Handle{}, failed(context.Background(), err)
 	}
 	return Handle{db: db, ref: r, class: c}, nil
 }
