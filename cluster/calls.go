@@ -39,6 +39,7 @@ type storeBrief struct {
 	Term   uint64            `json:"term"`
 	Leads  bool              `json:"leads"`
 	Serves bool              `json:"serves"` // its system is open
+	Failed bool              `json:"failed"` // it could not open that lately
 	// Progress are the members that its leader knows, as of an entry: the last one that is committed and was handed to the state.
 	Progress   []replica.Progress `json:"progress,omitempty"`
 	Commit     uint64             `json:"commit"`     // the entry's index
@@ -108,7 +109,7 @@ func (n *node) tell() brief {
 		}
 		h := n.holders.of(n, st.ID)
 		_, at, timings := h.known()
-		st.Serves, st.Timings, st.Load = at.Here != nil, timings, h.measure()
+		st.Serves, st.Failed, st.Timings, st.Load = at.Here != nil, h.hasFailed(), timings, h.measure()
 		b.Stores = append(b.Stores, st)
 	}
 	n.stores.mu.Lock()

@@ -38,6 +38,7 @@ type holder struct {
 
 	failures int    // how often this node could not open the store, since a node has opened it last
 	failedIn uint64 // the term of the last of these
+	failedAt time.Time
 
 	timings Timings
 	system  *system // nil: it is on another node
@@ -155,7 +156,17 @@ func (h *holder) failed(term uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failures++
-	h.failedIn = term
+	h.failedIn, h.failedAt = term, time.Now()
+}
+
+// failedFor is how long a node counts as one that cannot open a store, since it could not the last time.
+const failedFor = time.Minute
+
+// hasFailed reports whether this node could not open the store lately.
+func (h *holder) hasFailed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.failedAt.IsZero() && time.Since(h.failedAt) < failedFor
 }
 
 // served notes that a node has opened the store in a term. So it can be opened, and if this node cannot, another one is to have it at once.

@@ -67,7 +67,8 @@ func (n *node) keepStores() {
 const spreadInterval = 3 * time.Second
 
 // spread gives one of the stores that this node leads to the node that is to lead it: of several stores each has a preferred leader, so that all nodes
-// lead equally many. A store that is the only one stays where it is.
+// lead equally many. A store that is the only one stays where it is, and so does one that the other node could not open lately: it would come back, after
+// an election each way, again and again.
 func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64) {
 	if len(s.Stores) == 1 || time.Since(n.stores.spread) < spreadInterval {
 		return
@@ -75,7 +76,7 @@ func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64)
 	for id := range s.Stores {
 		id := placement.StoreID(id)
 		to := preferred(s, id)
-		if followed[id] != s.Stores[id].Version || to == n.id.Node || !n.heard(to) || n.driver.Leader(replica.Group(id)).Leader != n.id.Node {
+		if followed[id] != s.Stores[id].Version || to == n.id.Node || !n.heard(to) || n.couldNotOpen(to, id) || n.driver.Leader(replica.Group(id)).Leader != n.id.Node {
 			continue
 		}
 		n.stores.spread = time.Now()
@@ -84,6 +85,13 @@ func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64)
 		}
 		return
 	}
+}
+
+// couldNotOpen reports whether another node has told that it could not open a store lately.
+func (n *node) couldNotOpen(other event.NodeID, id placement.StoreID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.ContainsFunc(n.brief[other].brief.Stores, func(st storeBrief) bool { return st.ID == id && st.Failed })
 }
 
 // preferred returns which node is to lead a store.

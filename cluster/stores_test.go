@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aeon-lang/aeon/placement"
@@ -23,4 +24,27 @@ func TestReportsCountForTheirVersion(t *testing.T) {
 			t.Errorf("store %d is settled in version %d: %v", c.store, c.version, got)
 		}
 	}
+}
+
+// A node that could not open a store is told of for some time, and is not given that store as long.
+func TestANodeThatCouldNotOpenAStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // whose clock stands still
+		h := newHolder(2, 1, nil, nil, nil, nil)
+		n := &node{brief: make(map[event.NodeID]heard)}
+		told := func() bool {
+			n.brief[2] = heard{brief{Stores: []storeBrief{{ID: 0}, {ID: 1, Failed: h.hasFailed()}}}, time.Now()}
+			if n.couldNotOpen(2, 0) || n.couldNotOpen(3, 1) {
+				t.Error("another store, or another node, has failed")
+			}
+			return n.couldNotOpen(2, 1)
+		}
+		first := told()
+		h.failed(7)
+		h.served(8) // another node has opened it: this one may fail again
+		second := told()
+		time.Sleep(failedFor)
+		if third := told(); first || !second || third {
+			t.Errorf("it could not open the store at first: %v, then: %v, at last: %v", first, second, third)
+		}
+	})
 }
