@@ -89,7 +89,7 @@ func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.List
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
 	if err := n.open(own, adopted); err != nil {
-		n.close(context.Background())
+		closeSoon(n.close)
 		return nil, err
 	}
 	return n, nil

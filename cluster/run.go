@@ -70,15 +70,8 @@ func ended(c *aeonrt.ClusterConfig, err error) int {
 // end closes the node, and returns the exit code. It returns without the end of that if the node fails meanwhile, as by the deadline of a disk that hangs, if a
 // further signal comes, or if it takes too long.
 func end(c *aeonrt.ClusterConfig, closeParts func(context.Context), failed <-chan error) int {
-	closed := make(chan struct{})
-	go func() { // ends with the parts, or with the process
-		ctx, cancel := context.WithTimeout(context.Background(), endMax)
-		defer cancel()
-		closeParts(ctx)
-		close(closed)
-	}()
 	select {
-	case <-closed:
+	case <-closing(closeParts):
 		return 0
 	case err := <-failed:
 		return ended(c, err)
@@ -86,6 +79,27 @@ func end(c *aeonrt.ClusterConfig, closeParts func(context.Context), failed <-cha
 		return ended(c, fmt.Errorf("%v: the node ends at once", sig))
 	case <-time.After(endMax + partsMax):
 		return ended(c, fmt.Errorf("the node has not ended within %v, as when its disk hangs: it ends without that", endMax+partsMax))
+	}
+}
+
+// closing closes the parts of the node; the channel is closed when that is done.
+func closing(closeParts func(context.Context)) <-chan struct{} {
+	closed := make(chan struct{})
+	go func() { // ends with the parts, or with the process
+		ctx, cancel := context.WithTimeout(context.Background(), endMax)
+		defer cancel()
+		closeParts(ctx)
+		close(closed)
+	}()
+	return closed
+}
+
+// closeSoon closes the parts of a node that could not start, and returns without the end of that if it takes too long, as when a disk hangs: the process ends,
+// and says why it could not start.
+func closeSoon(closeParts func(context.Context)) {
+	select {
+	case <-closing(closeParts):
+	case <-time.After(endMax + partsMax):
 	}
 }
 
@@ -119,9 +133,7 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 	}
 	if err == nil && l == nil {
 		if l, err = listen(c); err != nil {
-			ctx, cancel := context.WithTimeout(context.Background(), endMax)
-			defer cancel()
-			n.close(ctx)
+			closeSoon(n.close)
 			return nil, nil, err
 		}
 	}

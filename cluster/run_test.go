@@ -340,3 +340,19 @@ func TestNodesThatDoNotEnd(t *testing.T) {
 		})
 	}
 }
+
+// A node that cannot start says so, also when a part of it does not end.
+func TestANodeThatCannotStartEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // whose clock stands still, but for pauses
+		began, hangs := time.Now(), make(chan struct{})
+		closeSoon(func(context.Context) { <-hangs })
+		if took := time.Since(began); took != endMax+partsMax {
+			t.Errorf("it has waited for %v", took)
+		}
+		close(hangs)
+		began = time.Now()
+		if closeSoon(func(context.Context) {}); time.Since(began) != 0 {
+			t.Error("it waits for what has ended")
+		}
+	})
+}
