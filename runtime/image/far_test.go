@@ -127,3 +127,26 @@ func TestACopyAfterAFailedEvent(t *testing.T) {
 		t.Errorf("the copy has %d elements", len(list))
 	}
 }
+
+// A container that was written as that of another field, whose log has the writes, is stored as a whole where it comes back.
+func TestAContainerThatComesBack(t *testing.T) {
+	s, a := loaded(t, 300)
+	value.OwnMap(&a.prices, 1)
+	for i := range 300 {
+		value.PutEntry(&a.prices, key(i), int64(i))
+	}
+	s.save(a, false, nil, 1)
+	a = s.load()
+	other := &actor{line: a.line.Share(), prices: a.prices.Share()}
+	value.OwnVector(&other.line, 1)
+	other.write(1, 7, "x")
+	value.OwnMap(&other.prices, 1)
+	value.NoteEntry(&other.prices, 1, key(7))
+	value.PutEntry(&other.prices, key(7), -7)
+	a.line, a.prices = other.line.Share(), other.prices.Share()
+	s.save(a, false, nil, 1, 2)
+	b := s.load()
+	if got, entry := b.line.At(7), b.prices.At(key(7)); got != "x" || entry != -7 {
+		t.Errorf("element 7 is %s and its entry %d, expected x and -7", got, entry)
+	}
+}

@@ -1,6 +1,9 @@
 package value
 
-import "slices"
+import (
+	"slices"
+	"weak"
+)
 
 // This file has the interfaces through which fields that are containers are written to a store, and
 // read. They hide the types of the elements, so that what stores them is compiled once, and not with
@@ -44,17 +47,31 @@ type StoredVector interface {
 	Free()
 }
 
-// lineage returns the version that the body differs from by what the undo records say, nil if
-// that version is not known.
-func (f *farMap) lineage() *Version {
-	if f == nil || f.stray {
+// stray is the home of what is in no field.
+var stray any = "stray"
+
+// home tells the container at p from all others.
+func home[C any](p *C) any { return weak.Make(p) }
+
+// differs returns the home of a body that the log writes for the container whose home is own, and which is a copy of one with by.
+func differs(by, own any) any {
+	if by == nil || by == own {
+		return own
+	}
+	return stray // it was written by another one, whose records are not those of this one
+}
+
+// lineage returns the version that the body differs from by what the undo records of the container whose home is own say, nil if
+// that version is not known. What another container has written is in the records of that one.
+func (f *farMap) lineage(own any) *Version {
+	if f == nil || f.by != nil && f.by != own {
 		return nil
 	}
 	return f.at
 }
 
-func (f *farVector) lineage() *Version {
-	if f == nil || f.stray {
+func (f *farVector) lineage(own any) *Version {
+	if f == nil || f.by != nil && f.by != own {
 		return nil
 	}
 	return f.at
@@ -81,7 +98,11 @@ func (m *storedMap[K, V]) Find(k any) (any, bool) {
 
 // Changes implements StoredMap.
 func (m *storedMap[K, V]) Changes(at *Version, undos []Undo) (keys []any, whole bool) {
-	if at == nil || m.body == nil || m.body.far.lineage() != at {
+	if at == nil || m.body == nil || m.body.far == nil {
+		return nil, true
+	}
+	own := home((*Map[K, V])(m))
+	if m.body.far.lineage(own) != at {
 		return nil, true
 	}
 	var seen map[any]bool
@@ -92,7 +113,7 @@ func (m *storedMap[K, V]) Changes(at *Version, undos []Undo) (keys []any, whole 
 		switch u := u.(type) {
 		case *mapUndo[K, V]:
 			// Containers inside of elements have no version.
-			if u.body.far.lineage() != at || seen[u.k] {
+			if u.body.far.lineage(own) != at || seen[u.k] {
 				continue
 			}
 			if seen != nil {
@@ -100,7 +121,7 @@ func (m *storedMap[K, V]) Changes(at *Version, undos []Undo) (keys []any, whole 
 			}
 			keys = append(keys, u.k)
 		case *mapContent[K, V]:
-			if u.far.lineage() == at {
+			if u.far.lineage(own) == at {
 				return nil, true
 			}
 		}
@@ -143,7 +164,7 @@ func (m *storedMap[K, V]) Advance(at *Version, wrote bool) {
 			at.watched.Store(true) // copies of it are still the event's own
 		} else {
 			b = ownMap((*Map[K, V])(m))
-			b.far.stray = false
+			b.far.by = nil
 		}
 	}
 	b.far.at = at
@@ -185,7 +206,11 @@ func (v *storedVector[T]) At(i int64) any {
 
 // Changes implements StoredVector.
 func (v *storedVector[T]) Changes(at *Version, undos []Undo) (set []int, from int, whole bool) {
-	if at == nil || v.body == nil || v.body.far.lineage() != at {
+	if at == nil || v.body == nil || v.body.far == nil {
+		return nil, 0, true
+	}
+	own := home((*Vector[T])(v))
+	if v.body.far.lineage(own) != at {
 		return nil, 0, true
 	}
 	from = int(v.Size())
@@ -193,14 +218,14 @@ func (v *storedVector[T]) Changes(at *Version, undos []Undo) (set []int, from in
 		switch u := u.(type) {
 		case *vectorUndo[T]:
 			switch {
-			case u.body.far.lineage() != at:
+			case u.body.far.lineage(own) != at:
 			case u.op == vectorSet:
 				set = append(set, u.i)
 			default:
 				from = min(from, u.i)
 			}
 		case *vectorContent[T]:
-			if u.far.lineage() == at {
+			if u.far.lineage(own) == at {
 				return nil, 0, true
 			}
 		}
@@ -248,7 +273,7 @@ func (v *storedVector[T]) Advance(at *Version, wrote bool) {
 			at.watched.Store(true)
 		} else {
 			b = ownVector((*Vector[T])(v))
-			b.far.stray = false
+			b.far.by = nil
 		}
 	}
 	b.far.at = at

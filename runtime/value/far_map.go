@@ -10,8 +10,9 @@ import (
 // entries of the body are all there are; with one they are those that were written.
 type farMap struct {
 	at *Version
-	// stray: the body has been written without a log, so what differs from at is not known.
-	stray bool
+	// by is the home of the container by whose writes the body differs from at, which are in a log. It is nil if that is
+	// the field that at is of, and stray if they are in no log, so that what differs is not known.
+	by    any
 	src   MapSource
 	order func(a, b any) int // of keys and pointers to keys, with a source
 	gone  map[any]struct{}   // removed; none is in entries
@@ -40,7 +41,7 @@ func (f *farMap) clone() *farMap {
 	}
 	f.at.watched.Store(true)
 	c := f.keep()
-	c.stray = true
+	c.by = stray
 	return c
 }
 
@@ -49,7 +50,7 @@ func (f *farMap) keep() *farMap {
 	if f == nil {
 		return nil
 	}
-	return &farMap{at: f.at, stray: f.stray, src: f.src, order: f.order, gone: maps.Clone(f.gone), size: f.size}
+	return &farMap{at: f.at, by: f.by, src: f.src, order: f.order, gone: maps.Clone(f.gone), size: f.size}
 }
 
 // entryMemory is what an entry takes in memory besides its content.
@@ -102,7 +103,7 @@ func takeNear[K comparable, V any](b *mapBody[K, V]) {
 		return
 	}
 	if n := (*mapBody[K, V])(b.far.near.get()); n != nil {
-		b.entries, b.far = n.entries, &farMap{at: b.far.at, stray: b.far.stray}
+		b.entries, b.far = n.entries, &farMap{at: b.far.at, by: b.far.by}
 		b.keys.set(n.keys.get())
 	}
 }

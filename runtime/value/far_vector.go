@@ -11,7 +11,7 @@ import (
 // written are in over.
 type farVector struct {
 	at    *Version
-	stray bool // as in farMap
+	by    any // as in farMap
 	src   VectorSource
 	over  map[int]any
 	size  int // with a source
@@ -45,7 +45,7 @@ func (f *farVector) keep() *farVector {
 	if f == nil {
 		return nil
 	}
-	return &farVector{at: f.at, stray: f.stray, src: f.src, size: f.size, over: maps.Clone(f.over)}
+	return &farVector{at: f.at, by: f.by, src: f.src, size: f.size, over: maps.Clone(f.over)}
 }
 
 // count returns the number of elements where n are in the body.
@@ -190,7 +190,7 @@ func takeNearVector[T any](b *vectorBody[T]) {
 		return
 	}
 	if n := (*vectorBody[T])(b.far.near.get()); n != nil {
-		b.elems, b.far = n.elems, &farVector{at: b.far.at, stray: b.far.stray}
+		b.elems, b.far = n.elems, &farVector{at: b.far.at, by: b.far.by}
 	}
 }
 
@@ -198,7 +198,7 @@ func takeNearVector[T any](b *vectorBody[T]) {
 func cloneFar[T any](f *farVector) *farVector {
 	f.at.watched.Store(true)
 	c := f.keep()
-	c.stray = true
+	c.by = stray
 	for i, p := range c.over {
 		e := *p.(*T)
 		MarkShared(&e)
@@ -211,7 +211,7 @@ func cloneFar[T any](f *farVector) *farVector {
 func bring[T any](b *vectorBody[T]) {
 	if b.far.reads() {
 		b.elems = fetch[T](b.far, 0, b.far.size)
-		b.far = &farVector{at: b.far.at, stray: b.far.stray}
+		b.far = &farVector{at: b.far.at, by: b.far.by}
 	}
 }
 

@@ -66,7 +66,7 @@ func OwnMap[K comparable, V any](m *Map[K, V], log uint64) {
 	}
 	// What the log says is what differs from the rows.
 	if b != old {
-		b.far.stray = old.far.stray
+		b.far.by = differs(old.far.by, home(m))
 	}
 	b.mark.watch(log)
 }

@@ -85,7 +85,7 @@ func OwnVector[T any](v *Vector[T], log uint64) {
 	}
 	// What the log says is what differs from the rows.
 	if b != old {
-		b.far.stray = old.far.stray
+		b.far.by = differs(old.far.by, home(v))
 	}
 	b.mark.watch(log)
 }

@@ -2,6 +2,10 @@ package plants
 
 // ofStore are bugs of what keeps the state on a disk, and of what keeps it elsewhere.
 var ofStore = []plant{
+	bug("a container that comes back to its field is stored by the records of that field alone", "runtime/value/changes.go",
+		"func (f *farVector) lineage(own any) *Version {\n\tif f == nil || f.by != nil && f.by != own {",
+		"func (f *farVector) lineage(own any) *Version {\n\tif f == nil || f.by == stray {",
+		"./runtime/image -run ComesBack"),
 	bug("a vector that is stored as it is assigned has its elements in common with the other", "runtime/value/changes.go",
 		"\t\telems := append([]T(nil), Vector[T](*v).Items()...)",
 		"\t\telems := Vector[T](*v).Items()",
