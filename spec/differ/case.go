@@ -33,6 +33,11 @@ func Branches(seed uint64) Case {
 	return Case{Name: fmt.Sprintf("branches-%d", seed), Text: generate.Branches(seed), Single: true}
 }
 
+// Hoards returns the case of a generated program that mostly writes large containers.
+func Hoards(seed uint64) Case {
+	return Case{Name: fmt.Sprintf("hoards-%d", seed), Text: generate.Hoards(seed), Single: true}
+}
+
 // Packages returns the source of the program.
 func (k Case) Packages() []generate.Package {
 	if k.Split == 0 {

@@ -18,7 +18,7 @@ import (
 var (
 	programs = flag.Int("programs", 5, "how many programs of each profile are compared")
 	first    = flag.Uint64("first", 0, "the seed of the first program")
-	stored   = flag.Int("stored", 3, "how many programs of each profile are compared that run on a store")
+	stored   = flag.Int("stored", 3, "how many programs of each profile, and of those with large containers, are compared that run on a store")
 	stores   = flag.Int("stores", 2, "how many programs of each profile are compared that run on three stores")
 	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
 	steps    = flag.Int("steps", 3000, "how many steps a walk through all orders of a program may have")
@@ -46,11 +46,13 @@ func TestGeneratedPrograms(t *testing.T) {
 // Programs on a store do the same: their actors' states are dropped while they run, and read again, and are
 // what they were when the store is opened once more at the end.
 func TestGeneratedProgramsOnAStore(t *testing.T) {
-	compare(t, *stored, func() *differ.Comparer {
+	onOne := func() *differ.Comparer {
 		c := newComparer()
 		c.Stored, c.Compiler.Replicated = true, replicatest.Asked()
 		return c
-	})
+	}
+	compare(t, *stored, onOne)
+	t.Run("hoards", func(t *testing.T) { compareAll(t, *stored, onOne, differ.Hoards) })
 }
 
 // Programs on three stores do the same, though any actor of theirs may be in any of these.

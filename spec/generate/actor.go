@@ -14,6 +14,8 @@ type actor struct {
 	fields  []*variable
 	owned   []*variable // the plain fields with references
 	tables  []*table
+	extras  []*extra
+	hoard   []*method // those that write large containers; the first fills them
 	methods []*method
 	build   *method // the constructor
 	audit   *method
@@ -86,6 +88,7 @@ func (g *gen) planActors() {
 		if g.screen != nil && g.chance(2) {
 			a.fields = append(a.fields, &variable{name: g.name("y"), typ: optionalOf(g.screen.typ), yield: true, declared: -1})
 		}
+		g.planExtras(a)
 	}
 }
 
@@ -119,12 +122,24 @@ func (g *gen) baseMethods(a *actor) {
 	if g.chance(2) { // what shows the order of the calls
 		change = fmt.Sprintf("%s = %s %% 1000 * 3 + by;", counter.name, counter.name)
 	}
-	if g.chance(3) {
+	faults := g.chance(3)
+	if faults {
 		change += fmt.Sprintf("\n\t\t%s(%s %% %d != %d, \"%s at {%s}\");", pick(g, []string{"assert", "require"}), counter.name, 5+g.upto(6), g.upto(4), name, counter.name)
 	}
-	a.methods = append(a.methods, &method{name: name, actor: a, result: intType, cost: 2, chain: 1,
+	a.methods = append(a.methods, &method{name: name, actor: a, result: intType, cost: 2, chain: 1, faults: faults,
 		params: []*variable{{name: "by", typ: intType}},
 		text:   fmt.Sprintf("\tint %s(int by) {\n\t\t%s\n\t\treturn %s;\n\t}\n", name, change, counter.name)})
+	if g.chance(2) {
+		var list []*variable
+		for _, f := range a.fields {
+			if f.writable {
+				list = append(list, f)
+			}
+		}
+		m := g.takeText(list)
+		m.actor = a
+		a.methods = append(a.methods, m)
+	}
 	if g.chance(3) {
 		name = g.name("get")
 		a.methods = append(a.methods, &method{name: name, actor: a, result: intType, cost: 1, chain: 1, ro: true,
@@ -181,6 +196,9 @@ func (g *gen) newAudit(a *actor) {
 	}
 	for _, t := range a.tables {
 		parts = append(parts, t.audit(b))
+	}
+	for _, e := range a.extras {
+		parts = append(parts, e.audit(b))
 	}
 	a.audit = &method{name: "audit", actor: a, result: stringType, ro: true, cost: 20, chain: 1,
 		text: fmt.Sprintf("\tro string audit() {\n%s\t\treturn \"%s(%s)\";\n\t}\n", strings.TrimLeft(b.text(), "\n"), a.typ.text, strings.Join(parts, " "))}
@@ -249,6 +267,9 @@ func (g *gen) richMethods(a *actor) {
 		}
 		g.write(m, func(b *body) { b.actor, b.ro = a, m.ro })
 		a.methods = append(a.methods, m)
+	}
+	if g.chance(2) {
+		g.weighMethod(a)
 	}
 	if g.chance(3) {
 		g.recursiveMethod(a)
@@ -321,6 +342,11 @@ func (a *actor) snapshotText() string {
 	}
 	for _, table := range a.tables {
 		fmt.Fprintf(&t, "\t\t%s.clear();\n", table.name)
+	}
+	for _, e := range a.extras {
+		if e.clear != "" {
+			fmt.Fprintf(&t, "\t\t%s\n", e.clear)
+		}
 	}
 	return t.String() + "\t}\n"
 }

@@ -128,6 +128,9 @@ func (b *body) paths(writable bool, wanted func(*typ) bool) (list []path) {
 	for _, v := range b.fields() {
 		add(v, true)
 	}
+	if b.class != nil && !writable {
+		list = b.extend(list, path{"this", b.class.typ, b.class.this}, 1, wanted)
+	}
 	return list
 }
 

@@ -4,20 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-
-	"github.com/aeon-lang/aeon/internal/assert"
-	"github.com/aeon-lang/aeon/lang/ast"
-	"github.com/aeon-lang/aeon/lang/format"
 )
 
 // Branches returns a program of a seed, in canonical format, whose events mostly make async calls: of actors that several others own, within each other, beside sync
 // calls, and of some that fail, or make, delete and hand on actors. Whatever runs beside what, there is one outcome.
 func Branches(seed uint64) string {
 	g := &gen{rng: rand.New(rand.NewPCG(seed, 2))}
-	text := g.branches()
-	canonical, diags, err := format.Source(ast.NewSource("generated.aeon", text))
-	assert.That(err == nil && canonical != "", "branches %d: %v %v\n%s", seed, err, diags, text)
-	return canonical
+	return canonical(g.branches(), "branches", seed)
 }
 
 func (g *gen) branches() string {

@@ -30,8 +30,16 @@ func (g *gen) main() string {
 		b.line("event screen.show(0, \"begin\");")
 		b.settle()
 	}
+	steps := 3
+	for _, r := range roots {
+		if hoard := r.typ.actor.hoard; len(hoard) > 0 {
+			b.guarded(func() { b.line("await event %s.%s();\nprint(\"filled\");", r.name, hoard[0].name) })
+			b.settle()
+			steps = 6
+		}
+	}
 	var promises []*promise
-	for range 3 + g.upto(4) {
+	for range steps + g.upto(4) {
 		b.clientStep(&roots, &promises)
 	}
 	b.redeemAll(promises)
@@ -150,6 +158,9 @@ func (b *body) clientStep(roots *[]*variable, promises *[]*promise) {
 	}
 	r := pick(g, *roots)
 	m := pick(g, r.typ.actor.methods)
+	if hoard := r.typ.actor.hoard; len(hoard) > 0 && !g.chance(3) {
+		m = pick(g, hoard)
+	}
 	args, ok := b.arguments(m, 1, true)
 	if !ok {
 		return

@@ -111,6 +111,12 @@ func (g *gen) ctor(a *actor) {
 			b.line("%s.put(%s);", t.name, b.newValue(t.row, 0))
 		}
 	}
+	for _, e := range a.extras {
+		fmt.Fprintf(&text, "\t%s;\n", e.decl)
+		if e.build != nil {
+			e.build(b)
+		}
+	}
 	b.actor = a
 	for _, p := range b.vars {
 		if refOf(p.typ) != nil {

@@ -20,7 +20,7 @@ func (b *body) expr(t *typ, depth int) string {
 	}}
 	ways := []choice{leaf}
 	if depth > 0 {
-		ways = append(ways, call, choice{6, func() bool { return set(b.compound(t, depth-1)) && text != "" }})
+		ways = append(ways, choice{3, func() bool { return set(b.beside(t)) && text != "" }}, call, choice{6, func() bool { return set(b.compound(t, depth-1)) && text != "" }})
 		if t.kind != optionalKind {
 			ways = append(ways, choice{2, func() bool { return set(b.fromContainer(t, depth-1)) && text != "" }})
 		}
@@ -209,7 +209,7 @@ func (b *body) numberOperator(t *typ, depth int) string {
 		}
 		return ""
 	}
-	if b.g.chance(4) {
+	if b.g.chance(3) {
 		if text := b.rareNumber(t, x); text != "" {
 			return text
 		}

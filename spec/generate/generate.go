@@ -35,9 +35,13 @@ func (p Profile) String() string { return [...]string{"sequential", "concurrent"
 // Program returns the program of a seed, in canonical format.
 func Program(seed uint64, profile Profile) string {
 	g := &gen{rng: rand.New(rand.NewPCG(seed, uint64(profile))), profile: profile, hearers: map[string]string{}}
-	text := g.program()
+	return canonical(g.program(), profile.String(), seed)
+}
+
+// canonical formats a program of a seed; kind says which it is one of.
+func canonical(text, kind string, seed uint64) string {
 	canonical, diags, err := format.Source(ast.NewSource("generated.aeon", text))
-	assert.That(err == nil && canonical != "", "seed %d, %v: %v %v\n%s", seed, profile, err, diags, text)
+	assert.That(err == nil && canonical != "", "%s %d: %v %v\n%s", kind, seed, err, diags, text)
 	return canonical
 }
 
@@ -88,6 +92,11 @@ func (g *gen) program() string {
 	g.newScreen()
 	g.newHelpers()
 	for i := len(g.actors) - 1; i >= 0; i-- {
+		for _, e := range g.actors[i].extras {
+			if e.write != nil {
+				e.write()
+			}
+		}
 		g.richMethods(g.actors[i])
 		g.chainMethods(g.actors[i])
 	}

@@ -78,4 +78,9 @@ func TestProgramsAreWellTyped(t *testing.T) {
 			}
 		}
 	}
+	for seed := range uint64(*programs) {
+		if diags := check(generate.Hoards(seed)); diag.HasErrors(diags) {
+			t.Errorf("seed %d, with large containers: %v\n%s", seed, diags, generate.Hoards(seed))
+		}
+	}
 }

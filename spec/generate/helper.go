@@ -7,8 +7,7 @@ import (
 
 // planHelper makes the value class whose methods act for the actor that calls them. They are written when there are actors.
 func (g *gen) planHelper() {
-	c := &class{}
-	c.typ = &typ{kind: classKind, text: fmt.Sprintf("V%d", len(g.classes)), class: c}
+	c := newClassOf(fmt.Sprintf("V%d", len(g.classes)))
 	c.fields = []*variable{{name: g.name("f"), typ: intType, writable: true, declared: -1}}
 	g.classes = append(g.classes, c)
 	g.helper = c

@@ -36,7 +36,7 @@ func (b *body) rareInt(x, y string) string {
 	}
 	if b.actor != nil {
 		for _, t := range b.actor.tables {
-			ways = append(ways, "len("+t.name+".keys())", t.name+".keys().size()")
+			ways = append(ways, "len("+t.name+".keys())", t.name+".keys().size()", "len("+t.name+".keys()) * 2", t.name+".keys().size()")
 		}
 	}
 	if len(ways) == 0 {

@@ -19,7 +19,7 @@ func (b *body) statements(n int) {
 func (b *body) statement() {
 	ways := []choice{
 		{4, b.declareLocal}, {2, b.declareNarrowed}, {6, b.assign}, {3, b.writeInside}, {3, b.mutateContainer}, {2, b.increment}, {4, b.changeUnlessNull},
-		{2, b.callValue}, {1, b.check},
+		{2, b.callValue}, {1, b.check}, {2, b.copyAndWrite},
 	}
 	if b.indent < 4 && b.cost < costMax/2 {
 		ways = append(ways, choice{3, b.branch}, choice{2, b.loop}, choice{2, b.overElements}, choice{1, b.switchOver},
@@ -160,13 +160,19 @@ func (b *body) increment() bool {
 }
 
 func (b *body) mutateContainer() bool {
-	g := b.g
 	text, t, ok := b.target(func(t *typ) bool {
 		return t.kind == vectorKind || t.kind == mapKind || t.kind == setKind || t.kind == bytesKind
 	})
 	if !ok {
 		return false
 	}
+	b.mutate(text, t)
+	return true
+}
+
+// mutate changes a container in place.
+func (b *body) mutate(text string, t *typ) {
+	g := b.g
 	switch t.kind {
 	case vectorKind:
 		switch n := g.upto(9); {
@@ -197,13 +203,12 @@ func (b *body) mutateContainer() bool {
 	case setKind:
 		if g.chance(8) {
 			b.line("%s.clear();", text)
-			return true
+			return
 		}
 		b.line("%s.%s(%s);", text, pick(g, []string{"insert", "insert", "insert", "remove"}), b.expr(t.elem, 1))
 	case bytesKind:
 		b.line("%s%s", text, pick(g, []string{".push('x');", ".push('x');", "[0] = 'y';", ".pop();", ".clear();"}))
 	}
-	return true
 }
 
 func (b *body) callValue() bool {

@@ -16,8 +16,7 @@ type table struct {
 
 // newTable gives an actor a table with a class of rows of its own.
 func (g *gen) newTable(a *actor) {
-	c := &class{}
-	c.typ = &typ{kind: classKind, text: fmt.Sprintf("R%d", len(g.classes)), class: c}
+	c := newClassOf(fmt.Sprintf("R%d", len(g.classes)))
 	t := &table{name: g.name("t"), row: c}
 	types := []*typ{g.keyType(), intType, g.keyType(), g.value(1)}
 	if g.chance(4) {

@@ -62,6 +62,14 @@ type class struct {
 	typ     *typ
 	fields  []*variable
 	methods []*method
+	this    *variable
+}
+
+func newClassOf(name string) *class {
+	c := &class{}
+	c.typ = &typ{kind: classKind, text: name, class: c}
+	c.this = &variable{name: "this", typ: c.typ, declared: -1}
+	return c
 }
 
 // method is something that can be called: a method of an actor or value class, or a free function.
@@ -74,6 +82,7 @@ type method struct {
 	mutates bool // of value classes
 	faults  bool // it may well fail
 	tails   bool // it ends with a tail call
+	takes   bool // it writes every field, see takeText
 	acts    bool // a function or method of a value that does for an actor what only actors may do
 	under   int  // of what acts: it may be called by actors of classes before this one; 0: by all
 	cost    int  // an upper bound of the steps it takes

@@ -7,8 +7,7 @@ import (
 
 // newClass makes a value class.
 func (g *gen) newClass() {
-	c := &class{}
-	c.typ = &typ{kind: classKind, text: fmt.Sprintf("V%d", len(g.classes)), class: c}
+	c := newClassOf(fmt.Sprintf("V%d", len(g.classes)))
 	var text strings.Builder
 	fmt.Fprintf(&text, "class %s {\n", c.typ.text)
 	for range 1 + g.upto(2) {
@@ -17,9 +16,18 @@ func (g *gen) newClass() {
 		fmt.Fprintf(&text, "\t%s %s;\n", f.typ.text, f.name)
 	}
 	g.classes = append(g.classes, c)
-	for range g.upto(2) {
+	if g.chance(2) {
+		m := g.takeText(c.fields)
+		m.class, m.mutates = c, true
+		c.methods = append(c.methods, m)
+		text.WriteString(m.text)
+	}
+	for range g.upto(3) {
 		m := &method{name: g.name("m"), class: c, mutates: g.chance(2)}
-		if !m.mutates || g.chance(2) {
+		switch {
+		case g.chance(4):
+			m.result = c.typ
+		case !m.mutates || g.chance(2):
 			m.result = g.value(1)
 		}
 		g.write(m, func(b *body) { b.class = c })
@@ -97,6 +105,9 @@ func (g *gen) finish(m *method, b *body) {
 
 // resultValue returns what a method returns.
 func (b *body) resultValue(m *method) string {
+	if m.class != nil && m.result == m.class.typ && b.g.chance(2) {
+		return "this"
+	}
 	return b.expr(m.result, 2)
 }
 

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
@@ -15,7 +18,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// stored is a run on a store. The states of actors are dropped while it runs, as often as can be, and read again. At
+// stored is a run on a store. The states of actors are dropped while it runs, as often as can be, and read again: by a
+// goroutine beside it, and often when the program prints, as it does between two events. At
 // its end the store is opened once more: it has to have all states as they were, and nothing but timers may wait to be
 // run.
 type stored struct {
@@ -26,6 +30,24 @@ type stored struct {
 	stop   chan struct{}
 	ended  chan struct{}
 	failed chan error // of the store
+	system atomic.Pointer[aeonrt.System]
+}
+
+// dropping drops all states behind half of what it writes.
+type dropping struct {
+	io.Writer
+	d    *stored
+	seed uint64
+	n    atomic.Uint64
+}
+
+// Write implements io.Writer.
+func (w *dropping) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if s := w.d.system.Load(); s != nil && rand.NewPCG(w.seed, w.n.Add(1)).Uint64()%2 == 0 {
+		s.Unload(1)
+	}
+	return n, err
 }
 
 // Memory returns what opens the store of a run, and opens it again when it was closed. Main packages of tests set another one.
@@ -48,7 +70,9 @@ func openStored(cfg aeonrt.Config, p *aeonrt.Package) (*stored, *aeonrt.System, 
 	d := &stored{opener: Memory(), cfg: cfg, failed: make(chan error, 1), stop: make(chan struct{}), ended: make(chan struct{})}
 	d.clock, _ = cfg.Clock.(*aeonrt.SimClock)
 	d.cfg.Classes = aeonrt.AllClasses(p)
+	d.cfg.Stdout = &dropping{Writer: cfg.Stdout, d: d, seed: cfg.Seed}
 	s, err := d.open()
+	d.system.Store(s)
 	if err == nil && !cfg.Scheduled {
 		go d.drop(s)
 	} else {
@@ -106,6 +130,7 @@ func (d *stored) end(s *aeonrt.System, o *Outcome) func() {
 // settled waits until nothing runs any more, and returns what there is then.
 func (d *stored) settled(s *aeonrt.System) ([]state.ActorState, error) {
 	s.Client().Settle()
+	d.system.Store(nil)
 	close(d.stop)
 	<-d.ended
 	return s.States()
