@@ -19,6 +19,7 @@ type Output[O any] struct {
 		sync.Mutex
 		queue   []outgoing[O]
 		last    uint64 // number of the last that was added
+		left    uint64 // that of the last that is out
 		running bool   // a worker is letting output out
 	}
 }
@@ -79,13 +80,13 @@ func (q *Output[O]) Flush(limit uint64) {
 	}
 	q.out.Acquire(0)
 	defer q.out.Release()
-	buffered, done := false, 0
+	buffered, done, last := false, 0, uint64(0)
 	for {
 		o, ok := q.take(limit)
 		if !ok {
 			break
 		}
-		done++
+		done, last = done+1, o.number
 		if !q.cfg.Durable(o.pos) {
 			if buffered {
 				q.cfg.Flush() // before the wait for this one
@@ -101,14 +102,19 @@ func (q *Output[O]) Flush(limit uint64) {
 	if buffered {
 		q.cfg.Flush()
 	}
-	q.cfg.Live.Add(-done)
+	if done > 0 {
+		q.mu.Lock()
+		q.mu.left = last
+		q.mu.Unlock()
+		q.cfg.Live.Add(-done)
+	}
 }
 
 // FlushAll is Flush for all that was added by now.
 func (q *Output[O]) FlushAll() {
 	q.mu.Lock()
 	last := q.mu.last
-	if len(q.mu.queue) == 0 && !q.mu.running {
+	if q.mu.left == last {
 		last = 0
 	}
 	q.mu.Unlock()

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -48,6 +50,31 @@ func TestOutputLeavesInOrderWhenItIsDurable(t *testing.T) {
 	if !slices.Equal(left, []int{0, 1, 2, 3}) || live.Count() != 0 {
 		t.Errorf("of the failed store %v have left, %d count as live", left, live.Count())
 	}
+}
+
+// All that was added is out when FlushAll returns, also what another goroutine has taken and is writing.
+func TestFlushAllWaitsForWhatIsBeingWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out Output[int]
+		var live sched.Pending
+		var left []int
+		out.Open(OutputConfig[int]{Live: &live,
+			Durable: func(store.Position) bool { return true },
+			Write:   func(n int) { left = append(left, n) },
+			Flush:   func() { <-time.After(time.Second) },
+		})
+		go out.Flush(out.Add(7, 1))
+		synctest.Wait()
+		began := time.Now()
+		out.FlushAll()
+		if took := time.Since(began); took != time.Second || !slices.Equal(left, []int{7}) {
+			t.Errorf("after %v %v are out", took, left)
+		}
+		out.FlushAll()
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("with nothing to wait for it takes until %v", took)
+		}
+	})
 }
 
 // Callbacks are taken in order by one goroutine at a time, and none after the client has gone.
