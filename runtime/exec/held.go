@@ -35,8 +35,7 @@ func (ev *Event) holdCallbacks(ops []activation.Op, n int) int {
 			store := event.StoreIn(receiver(o).number)
 			k := slices.IndexFunc(ev.prep.held, func(h holding) bool { return h.store == store })
 			if k < 0 {
-				k = len(ev.prep.held)
-				ev.prep.held = append(ev.prep.held, holding{store: store, number: ev.sys.durable.nextSeq()})
+				k, ev.prep.held = len(ev.prep.held), append(ev.prep.held, holding{store: store, number: ev.sys.durable.nextSeq()})
 			}
 			ev.prep.held[k].lines = append(ev.prep.held[k].lines, o.Line(n))
 		}
@@ -60,7 +59,7 @@ func (ev *Event) hold() bool {
 	return true
 }
 
-// let says what becomes of the callbacks that other stores hold: they run when the event is durable.
+// let says what becomes of the callbacks that other stores hold: they run when the event is durable, and all that was printed here by then is out.
 func (ev *Event) let(yes bool) {
 	s, pos := ev.sys, ev.maxPos
 	for _, h := range ev.prep.held {
@@ -74,6 +73,7 @@ func (ev *Event) let(yes bool) {
 		}
 		s.workers.Run(func() {
 			if s.durable.Wait(pos) == nil {
+				s.output.FlushAll() // also lines of this event, and of those before it
 				s.across.Let(h.store, h.number, true)
 			}
 			s.live.Add(-1)

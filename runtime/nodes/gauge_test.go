@@ -36,14 +36,18 @@ var (
 	gaugeDrop    = gaugeMethod("drop", aeonrt.Effects{Self: aeonrt.Write})
 	gaugeClear   = gaugeMethod("clear", aeonrt.Effects{Self: aeonrt.Write})
 	gaugeApart   = gaugeMethod("apart", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
+	gaugeHail    = gaugeMethod("hail", aeonrt.Effects{Self: aeonrt.Write})
+	gaugeHailing = gaugeMethod("hailing", aeonrt.Effects{Self: aeonrt.Write})
 	gaugePackage = aeonrt.Package{Name: "gauge"}
 
 	gaugeHeld chan struct{} // hold waits until it is closed
+
+	gaugeHails func(*aeonrt.Cx) // is what hail does, and hailing, which first says that it is written
 )
 
 func init() {
 	gaugeClass.New = func() aeonrt.Object { return new(gauge) }
-	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark, &gaugeDrop, &gaugeClear, &gaugeApart}, &gaugeNew
+	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark, &gaugeDrop, &gaugeClear, &gaugeApart, &gaugeHail, &gaugeHailing}, &gaugeNew
 	nothing := func(*aeonrt.Cx, any, aeonrt.Args) {}
 	gaugeNew.Run, gaugePeek.Run, gaugeRead.Run = nothing, nothing, nothing
 	gaugeHold.Run = func(*aeonrt.Cx, any, aeonrt.Args) { <-gaugeHeld }
@@ -65,6 +69,11 @@ func init() {
 		cx.Print("told")
 	}
 	gaugeMark.Run = func(cx *aeonrt.Cx, _ any, _ aeonrt.Args) { cx.Print("marked") }
+	gaugeHail.Run = func(cx *aeonrt.Cx, _ any, _ aeonrt.Args) { gaugeHails(cx) }
+	gaugeHailing.Run = func(cx *aeonrt.Cx, _ any, _ aeonrt.Args) {
+		cx.Print("marked")
+		gaugeHails(cx)
+	}
 	gaugeDrop.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { aeonrt.Delete(cx, args.(*gaugeArgs).first) }
 	gaugeClear.Effects.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
 		f.Add(args.(*gaugeArgs).first, aeonrt.Write)

@@ -1,0 +1,51 @@
+package nodes_test
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/nodes"
+)
+
+// late is a writer that takes long.
+type late struct {
+	io.Writer
+	takes time.Duration
+}
+
+func (w late) Write(b []byte) (int, error) {
+	<-time.After(w.takes)
+	return w.Writer.Write(b)
+}
+
+// A store prints a line of an event, which takes long. An event after it calls a client of another store back: that store runs the callback when the line is out, and so
+// it does with a line of the same event.
+func TestLinesComeBeforeCallbacksOfOtherStores(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &lines{}
+		var ear aeonrt.ClientObject
+		hear := aeonrt.ClientMethod{Class: "Ear", Name: "hear", NewArgs: newGaugeArgs, Run: func(*aeonrt.Client, any, aeonrt.Args) { _, _ = io.WriteString(out, "heard\n") }}
+		c, all := gauges(t, func(cfg *nodes.Config) {
+			cfg.System.ClientClasses = []*aeonrt.ClientClass{{Package: "gauge", Name: "Ear", Methods: []*aeonrt.ClientMethod{&hear}}}
+			cfg.System.Stdout = late{out, time.Second}
+		})
+		number := aeonrt.NewClientObject(c.System(0).Client(), &ear, nil).Stored()
+		s := c.System(1)
+		gaugeHails = func(cx *aeonrt.Cx) { cx.Callback(s.ResolveClient(number), &hear, &gaugeArgs{}) }
+		for _, methods := range [][]*aeonrt.Method{{&gaugeMark, &gaugeHail}, {&gaugeHailing}} {
+			for _, m := range methods {
+				s.Client().Send(all[1], m, &gaugeArgs{})
+			}
+			c.Settle()
+			if got, want := out.take(), "marked\nheard\n"; got != want {
+				t.Errorf("%q is told, want %q", got, want)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
