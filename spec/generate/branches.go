@@ -4,177 +4,121 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// Branches returns a program of a seed, in canonical format, whose events mostly make async calls: of actors that several others own, within each other, beside sync
-// calls, and of some that fail, or make, delete and hand on actors. Whatever runs beside what, there is one outcome.
+// loudMax bounds the statements of a program that issue what runs after their events: the more there is, the more orders it has.
+const loudMax = 5
+
+// Branches returns a program of a seed, in canonical format, whose events mostly make async calls: of actors that several others own, within each other up to three
+// deep, beside sync calls, and of some that fail, or make, delete and hand on actors, named ones as well, set timers and issue sub-events. The actors have fields of all
+// kinds that a store keeps. Whatever runs beside what, there is one outcome: what an order that the language leaves open runs, a sub-event or a timer, commutes with all else that
+// it meets and prints nothing, and no line shows an id, or which of two actors comes first as a key.
 func Branches(seed uint64) string {
 	g := &gen{rng: rand.New(rand.NewPCG(seed, 2))}
 	return canonical(g.branches(), "branches", seed)
 }
 
+// branches writes the methods. Those of the last number are quiet: they issue nothing that runs after the event. So a step of a chain may make them, before another step.
 func (g *gen) branches() string {
-	var leaf, mid, root, main strings.Builder
+	g.loud = loudMax
+	var cell, hub, leaf, mid, root, main strings.Builder
 	for k := range 2 {
-		fmt.Fprintf(&leaf, "\tint add%d(int by) {\n\t\tn = n %% 1000 * 3 + by + %d;\n%s\t\treturn n;\n\t}\n", k, k, g.leafStatements())
-		fmt.Fprintf(&mid, "\tint spread%d(int by) {\n\t\tn += by;\n%s\t\treturn n;\n\t}\n", k, g.branching(2+g.upto(3), false))
+		fmt.Fprintf(&cell, "\tint put%d(int by) {\n\t\tn = n %% 500 * 3 + by;\n%s\t\treturn n;\n\t}\n", k, g.ways(1+g.upto(2), k == 1, cellWays))
 	}
+	fmt.Fprintf(&hub, "\tvoid note(int by) {\n\t\tn += by;\n%s\t}\n", g.ways(1+g.upto(2), false, hubWays))
 	for k := range 3 {
-		fmt.Fprintf(&root, "\tint run%d(int by) {\n\t\tn += by;\n%s\t\treturn n;\n\t}\n", k, g.branching(3+g.upto(4), true))
-		fmt.Fprintf(&root, "\tvoid begin%d(int by) {\n\t\tevent this.run%d(by);\n\t}\n", k, k)
+		quiet := k == 2
+		fmt.Fprintf(&leaf, "\tint add%d(int by) {\n\t\tn = n %% 1000 * 3 + by + %d;\n%s\t\treturn n;\n\t}\n", k, k, g.ways(2+g.upto(4), quiet, leafWays))
+		fmt.Fprintf(&mid, "\tint spread%d(int by) {\n\t\tn += by;\n%s\t\treturn n;\n\t}\n", k, g.ways(2+g.upto(3), quiet, ownerWays, midWays))
+		fmt.Fprintf(&root, "\tint run%d(int by, Hub h) {\n\t\tn += by;\n%s\t\treturn n;\n\t}\n", k, g.ways(3+g.upto(4), false, ownerWays, rootWays, rootWays, namedWays))
+		fmt.Fprintf(&root, "\tvoid begin%d(int by, yield Hub h) {\n\t\tevent this.run%d(by, h);\n\t}\n", k, k)
 	}
+	fmt.Fprintf(&root, "\tint chain(int by, yield Hub h) {\n\t\tn += by;\n%s\t\t%s\n\t}\n", g.ways(2+g.upto(3), true, ownerWays, rootWays),
+		g.filled(pick(g, []string{"tail this.run$2(by + 1, h);", "tail $mid.spread$1(by);", "tail $leaf.add$1(by + n);"}), false))
 	for range 4 + g.upto(4) {
-		if g.chance(2) { // an event of the root's own store
-			fmt.Fprintf(&main, "\tevent root.begin%d(%d);\n\tsettle();\n", g.upto(2), g.upto(9))
+		main.WriteString(g.filled(g.way(mainWays, false), false) + "\n\tsettle();\n")
+	}
+	size := func() int { return pick(g, []int{0, 3, 70, 300}) } // one of more than 64 elements is stored element by element
+	return fmt.Sprintf(branchesText, &cell, g.upto(2), size(), &hub, size(), g.upto(2), size(), &leaf, g.upto(2), &mid, g.upto(2), 1+g.upto(1), &root, &main)
+}
+
+// ways writes so many statements, drawn from the lists.
+func (g *gen) ways(n int, quiet bool, lists ...[]way) string {
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "\t\t%s\n", g.filled(g.way(pick(g, lists), quiet), quiet))
+	}
+	return b.String()
+}
+
+// way draws one by weight.
+func (g *gen) way(list []way, quiet bool) (text string) {
+	var choices []choice
+	for _, w := range list {
+		if !w.loud || !quiet && g.loud > 0 {
+			choices = append(choices, choice{w.weight, func() bool {
+				if text = w.text; w.loud {
+					g.loud--
+				}
+				return true
+			}})
+		}
+	}
+	g.choose(choices...)
+	return text
+}
+
+// filled puts something in place of what a text leaves open: $1 to $9 are numbers up to these, $x a local, $async a call that is mostly async.
+func (g *gen) filled(text string, quiet bool) string {
+	g.names++
+	last := 1 // of the methods that may be called
+	if quiet {
+		last = 0
+	}
+	method := func(name string, silent int) string {
+		if quiet {
+			return fmt.Sprint(name, silent)
+		}
+		return fmt.Sprint(name, g.upto(last))
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "$")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if d := after[0]; d >= '1' && d <= '9' {
+			b.WriteString(fmt.Sprint(g.upto(int(d - '0'))))
+			text = after[1:]
 			continue
 		}
-		fmt.Fprintf(&main, "\ttry {\n\t\tint r = await event root.run%d(%d);\n\t\tsettle();\n\t\tprint(r);\n\t} catch (string why) {\n\t\tprint(\"failed:\", why);\n\t}\n\tsettle();\n", g.upto(2), g.upto(9))
-	}
-	return fmt.Sprintf(branchesText, &leaf, g.upto(2), &mid, g.upto(2), 1+g.upto(2), &root, &main)
-}
-
-const branchesText = `package generated
-
-client class Screen {
-	int shown = 0;
-	void show(int n, string s) {
-		shown++;
-		print("screen", shown, n, s);
-	}
-}
-
-actorclass Leaf {
-	int n;
-	yield Screen screen;
-	Leaf(int k, yield Screen s) {
-		n = k;
-		screen = s;
-	}
-%v	void plus(int by) {
-		n += by;
-	}
-	void guard(int k) {
-		require(n %% 4 != k, "guard {k} at {n}");
-	}
-	ro int get() {
-		return n;
-	}
-	ro void say(string s) {
-		event screen.show(n, s);
-	}
-}
-
-actorclass Mid {
-	int n = 0;
-	vector<Leaf> leaves;
-	yield Screen screen;
-	Mid(int k, yield Screen s) {
-		screen = s;
-		for (int i = 0 upto %d) {
-			leaves.push(new Leaf(k + i, s));
+		end := 0
+		for end < len(after) && after[end] >= 'a' && after[end] <= 'z' {
+			end++
 		}
-	}
-	Leaf lend() {
-		return leaves[0];
-	}
-	void adopt(Leaf e) {
-		leaves.push(e);
-	}
-	ro string audit() {
-		string s = "";
-		for (Leaf e : leaves) {
-			s += "{e.get()} ";
-		}
-		return "{n}({s})";
-	}
-%v}
-
-actorclass Root {
-	int n = 0;
-	vector<Leaf> leaves;
-	vector<Mid> mids;
-	yield Screen screen;
-	Root(yield Screen s) {
-		screen = s;
-		for (int i = 0 upto %d) {
-			leaves.push(new Leaf(i, s));
-		}
-		for (int i = 0 upto %d) {
-			mids.push(new Mid(i * 10, s));
-		}
-		leaves.push(mids[0].lend());
-	}
-	ro string audit() {
-		string s = "";
-		for (Mid e : mids) {
-			s += "{e.audit()} ";
-		}
-		for (Leaf e : leaves) {
-			s += "{e.get()} ";
-		}
-		return "{n}: {s}";
-	}
-%v}
-
-void main() {
-	Screen screen = new Screen();
-	Root root = new Root(screen);
-	settle();
-%v	sleep(100ms);
-	settle();
-	print(await event root.audit());
-}
-`
-
-// leafStatements writes what the method of a leaf does beside counting.
-func (g *gen) leafStatements() string {
-	var b strings.Builder
-	for _, s := range []string{"event screen.show(n, \"leaf\");", "event this.plus(by);", "require(n % 8 != 3, \"leaf at {n}\");"} {
-		if g.chance(4) {
-			b.WriteString("\t\t" + s + "\n")
-		}
-	}
-	return b.String()
-}
-
-// branching writes statements of a method that has leaves, and mids if it is that of the root.
-func (g *gen) branching(n int, mids bool) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, "\t\t"+format+"\n", args...) }
-	leaf := func() string { return fmt.Sprintf("leaves[(%d + by) %% len(leaves)]", g.upto(4)) }
-	some := func() string { return fmt.Sprintf("mids[(%d + by) %% len(mids)]", g.upto(2)) }
-	async := func() string { return pick(g, []string{"async ", "async ", "async ", ""}) }
-	for range n {
-		switch k := g.upto(17); {
-		case k < 2:
-			line("for (Leaf e : leaves) {\n\t\t\tasync e.add%d(by + %d);\n\t\t}", g.upto(1), g.upto(5))
-		case k < 5:
-			line("%s%s.add%d(by + %d);", async(), leaf(), g.upto(1), g.upto(5))
-		case k < 6:
-			line("%s%s.guard(%d);", async(), leaf(), g.upto(3))
-		case k < 8:
-			line("%s%s.say(\"say %d\");", async(), leaf(), g.upto(99))
-		case k < 9:
-			line("n += %s.get();", leaf())
-		case k < 10:
-			line("event screen.show(n, \"at\");")
-		case k < 11:
-			line("event %s.plus(%d);", leaf(), g.upto(5))
-		case k < 12:
-			line("if (len(leaves) < 5) {\n\t\t\tleaves.push(new Leaf(by, screen));\n\t\t}")
-		case !mids:
-			line("%s%s.add%d(n);", async(), leaf(), g.upto(1))
-		case k < 14:
-			line("for (Mid e : mids) {\n\t\t\tasync e.spread%d(by + %d);\n\t\t}", g.upto(1), g.upto(5))
-		case k < 16:
-			line("%s%s.spread%d(by);", async(), some(), g.upto(1))
-		case k < 17:
-			line("%s%s.adopt(%s);", async(), some(), leaf())
-		case g.chance(3):
-			line("if (len(leaves) > 3) {\n\t\t\tdelete leaves.pop();\n\t\t}")
+		text = after[end:]
+		switch after[:end] {
+		case "x":
+			fmt.Fprintf(&b, "x%d", g.names)
+		case "async":
+			b.WriteString(pick(g, []string{"async ", "async ", "async ", ""}))
+		case "leaf":
+			fmt.Fprintf(&b, "leaves[(%d + by) %% len(leaves)]", g.upto(4))
+		case "mid":
+			fmt.Fprintf(&b, "mids[(%d + by) %% len(mids)]", g.upto(2))
+		case "cell":
+			fmt.Fprintf(&b, "cells[(%d + by) %% len(cells)]", g.upto(2))
+		case "put":
+			b.WriteString(method("put", 1))
+		case "add":
+			b.WriteString(method("add", 2))
+		case "spread":
+			b.WriteString(method("spread", 2))
 		default:
-			line("leaves.push(%s.lend());", some())
+			assert.That(false, "branches: %q is nothing that is put in", after[:end])
 		}
 	}
-	return b.String()
 }

@@ -51,6 +51,7 @@ type gen struct {
 	profile Profile
 	test    bool // the events are issued by a test, not by main
 	names   int
+	loud    int // how many more loud ways a program of branches may have
 	enums   []*enum
 	consts  []*variable
 	classes []*class
