@@ -53,6 +53,7 @@ func TestGeneratedProgramsOnAStore(t *testing.T) {
 	}
 	compare(t, *stored, onOne)
 	t.Run("hoards", func(t *testing.T) { compareAll(t, *stored, onOne, differ.Hoards) })
+	t.Run("branches", func(t *testing.T) { compareAll(t, *stored, onOne, differ.Branches) })
 }
 
 // Programs on three stores do the same, though any actor of theirs may be in any of these.
