@@ -230,7 +230,7 @@ function uncertain(f: AeonError): AeonError {
 class Connection {
 	private readonly options: ConnectOptions;
 	private readonly urls: readonly string[];
-	private at = 0; // of urls, the one that answers
+	at = 0; // of urls, the one that answers
 
 	constructor(options: ConnectOptions) {
 		this.options = options;
@@ -240,23 +240,25 @@ class Connection {
 		}
 	}
 
-	/** Has requests go to another address: the one that was used does not answer. */
-	next(): void {
-		this.at = (this.at + 1) % this.urls.length;
+	/** Has requests go to another address than at, which does not answer, unless they do already: calls that fail together move on once. */
+	next(at: number): void {
+		if (this.at === at) {
+			this.at = (at + 1) % this.urls.length;
+		}
 	}
 
 	private head(more: Record<string, string>): Record<string, string> {
 		return this.options.token === undefined ? more : { ...more, Authorization: `Bearer ${this.options.token}` };
 	}
 
-	fetch(method: string, path: string, head: Record<string, string>, body: string | undefined, signal: AbortSignal): Promise<Response> {
+	fetch(method: string, path: string, head: Record<string, string>, body: string | undefined, signal: AbortSignal, at = this.at): Promise<Response> {
 		const send = this.options.fetch ?? globalThis.fetch;
-		return send((this.urls[this.at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
+		return send((this.urls[at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
 	}
 
-	private send(path: string, head: Record<string, string>, body: string, ms: number, signal: AbortSignal | undefined): Promise<Answer> {
+	private send(at: number, path: string, head: Record<string, string>, body: string, ms: number, signal: AbortSignal | undefined): Promise<Answer> {
 		return within(ms, signal, async (both) => {
-			const a = await this.fetch("POST", path, head, body, both);
+			const a = await this.fetch("POST", path, head, body, both, at);
 			return { status: a.status, type: typeOf(a), body: await a.text(), retryAfterMs: Number(a.headers.get("Retry-After") ?? 0) * 1000 || 0 };
 		});
 	}
@@ -266,17 +268,18 @@ class Connection {
 		const until = Date.now() + (options.timeoutMs ?? this.options.timeoutMs ?? 120_000);
 		const all = { ...head, "Content-Type": "application/json" };
 		let lost = false; // an attempt may have happened
-		let refused = 0; // addresses, the last ones that were tried, whose certificates are not trusted
+		const refused = new Set<number>(); // addresses, the last ones that were tried, whose certificates are not trusted
 		for (let attempt = 0; ; attempt++) {
 			let failure: AeonError;
 			let atLeastMs = 0;
+			const { at } = this;
 			try {
-				const a = await this.send(path, all, body, Math.max(1, Math.min(this.options.attemptMs ?? 40_000, until - Date.now())), options.signal);
+				const a = await this.send(at, path, all, body, Math.max(1, Math.min(this.options.attemptMs ?? 40_000, until - Date.now())), options.signal);
 				if (a.status < 400) {
 					return resultOf(a, status, read);
 				}
 				failure = failureOf(a);
-				refused = 0;
+				refused.clear();
 				if (!passing.has(a.status)) { // 422 is the outcome, whichever attempt has brought it about
 					throw lost && a.status !== 422 ? uncertain(failure) : failure;
 				}
@@ -288,14 +291,18 @@ class Connection {
 					throw err;
 				}
 				const why = distrust(err);
-				lost ||= why === undefined;
-				refused = why === undefined ? 0 : refused + 1;
+				if (why === undefined) {
+					lost = true;
+					refused.clear();
+				} else {
+					refused.add(at);
+				}
 				failure = new AeonError("unreachable", `the program has not answered: ${why ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
 			}
-			if (Date.now() + atLeastMs >= until || refused === this.urls.length) { // certificates are for people to mend
+			if (Date.now() + atLeastMs >= until || refused.size === this.urls.length) { // certificates are for people to mend
 				throw lost ? uncertain(failure) : failure;
 			}
-			this.next();
+			this.next(at);
 			await pause(attempt, atLeastMs, options.signal);
 		}
 	}
@@ -378,6 +385,7 @@ async function follow(c: Connection, events: string, tables: Record<string, Clie
 	let last = "";
 	for (let attempt = 0; ; attempt++) {
 		let failed: { error: unknown } | undefined; // for good
+		const { at } = c;
 		try {
 			await within(quietMs, signal, async (both, more) => {
 				const a = await c.fetch("GET", events, last === "" ? {} : { "Last-Event-ID": last }, undefined, both);
@@ -412,7 +420,7 @@ async function follow(c: Connection, events: string, tables: Record<string, Clie
 		if (failed !== undefined) {
 			throw failed.error;
 		}
-		c.next();
+		c.next(at);
 		await pause(attempt, 0, signal);
 	}
 }

@@ -160,20 +160,22 @@ class Connection {
             throw new Error("connect needs the address of the program");
         }
     }
-    /** Has requests go to another address: the one that was used does not answer. */
-    next() {
-        this.at = (this.at + 1) % this.urls.length;
+    /** Has requests go to another address than at, which does not answer, unless they do already: calls that fail together move on once. */
+    next(at) {
+        if (this.at === at) {
+            this.at = (at + 1) % this.urls.length;
+        }
     }
     head(more) {
         return this.options.token === undefined ? more : { ...more, Authorization: `Bearer ${this.options.token}` };
     }
-    fetch(method, path, head, body, signal) {
+    fetch(method, path, head, body, signal, at = this.at) {
         const send = this.options.fetch ?? globalThis.fetch;
-        return send((this.urls[this.at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
+        return send((this.urls[at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
     }
-    send(path, head, body, ms, signal) {
+    send(at, path, head, body, ms, signal) {
         return within(ms, signal, async (both) => {
-            const a = await this.fetch("POST", path, head, body, both);
+            const a = await this.fetch("POST", path, head, body, both, at);
             return { status: a.status, type: typeOf(a), body: await a.text(), retryAfterMs: Number(a.headers.get("Retry-After") ?? 0) * 1000 || 0 };
         });
     }
@@ -182,17 +184,18 @@ class Connection {
         const until = Date.now() + (options.timeoutMs ?? this.options.timeoutMs ?? 120_000);
         const all = { ...head, "Content-Type": "application/json" };
         let lost = false; // an attempt may have happened
-        let refused = 0; // addresses, the last ones that were tried, whose certificates are not trusted
+        const refused = new Set(); // addresses, the last ones that were tried, whose certificates are not trusted
         for (let attempt = 0;; attempt++) {
             let failure;
             let atLeastMs = 0;
+            const { at } = this;
             try {
-                const a = await this.send(path, all, body, Math.max(1, Math.min(this.options.attemptMs ?? 40_000, until - Date.now())), options.signal);
+                const a = await this.send(at, path, all, body, Math.max(1, Math.min(this.options.attemptMs ?? 40_000, until - Date.now())), options.signal);
                 if (a.status < 400) {
                     return resultOf(a, status, read);
                 }
                 failure = failureOf(a);
-                refused = 0;
+                refused.clear();
                 if (!passing.has(a.status)) { // 422 is the outcome, whichever attempt has brought it about
                     throw lost && a.status !== 422 ? uncertain(failure) : failure;
                 }
@@ -205,14 +208,19 @@ class Connection {
                     throw err;
                 }
                 const why = distrust(err);
-                lost ||= why === undefined;
-                refused = why === undefined ? 0 : refused + 1;
+                if (why === undefined) {
+                    lost = true;
+                    refused.clear();
+                }
+                else {
+                    refused.add(at);
+                }
                 failure = new AeonError("unreachable", `the program has not answered: ${why ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
             }
-            if (Date.now() + atLeastMs >= until || refused === this.urls.length) { // certificates are for people to mend
+            if (Date.now() + atLeastMs >= until || refused.size === this.urls.length) { // certificates are for people to mend
                 throw lost ? uncertain(failure) : failure;
             }
-            this.next();
+            this.next(at);
             await pause(attempt, atLeastMs, options.signal);
         }
     }
@@ -285,6 +293,7 @@ async function follow(c, events, tables, handlers, signal) {
     let last = "";
     for (let attempt = 0;; attempt++) {
         let failed; // for good
+        const { at } = c;
         try {
             await within(quietMs, signal, async (both, more) => {
                 const a = await c.fetch("GET", events, last === "" ? {} : { "Last-Event-ID": last }, undefined, both);
@@ -321,7 +330,7 @@ async function follow(c, events, tables, handlers, signal) {
         if (failed !== undefined) {
             throw failed.error;
         }
-        c.next();
+        c.next(at);
         await pause(attempt, 0, signal);
     }
 }

@@ -71,6 +71,8 @@ async function values(): Promise<void> {
 	const expired = connect({ url: ["https://127.0.0.1:1", "https://127.0.0.1:2"], fetch: () => (asked++, Promise.reject(new TypeError("fetch failed", { cause: Object.assign(new Error("it has expired"), { code: "CERT_HAS_EXPIRED" }) }))) });
 	const distrusted = await failing(() => expired.Shop("main").total());
 	same([distrusted.code, distrusted.message, distrusted.happened, asked], ["unreachable", "the program has not answered: Error: it has expired", "no", 2], "certificates that are not trusted");
+	const half = connect({ url: ["https://127.0.0.1:1", "https://127.0.0.1:2"], fetch: (url) => (String(url).startsWith("https://127.0.0.1:1") ? Promise.reject(new TypeError("fetch failed", { cause: Object.assign(new Error("it has expired"), { code: "CERT_HAS_EXPIRED" }) })) : Promise.resolve(new Response("7", { headers: { "Content-Type": "application/json" } }))) });
+	same(await Promise.all([1, 2, 3, 4].map(() => half.Shop("main").total())), [7n, 7n, 7n, 7n], "calls at once, of which one address is not trusted");
 }
 
 // What stands between answers with a page: what has become of the call is unknown, and is told soon.
