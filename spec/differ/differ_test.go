@@ -38,6 +38,17 @@ func newComparer() *differ.Comparer {
 	return c
 }
 
+// singleStatesMax is how many states are interpreted of a program that has one outcome, whatever its order: any part of the orders shows it.
+const singleStatesMax = 3000
+
+func single(comparer func() *differ.Comparer) func() *differ.Comparer {
+	return func() *differ.Comparer {
+		c := comparer()
+		c.StatesMax = singleStatesMax
+		return c
+	}
+}
+
 // TestGeneratedPrograms compares the compiled runtime with the reference interpreter.
 func TestGeneratedPrograms(t *testing.T) {
 	compare(t, *programs, newComparer)
@@ -52,8 +63,8 @@ func TestGeneratedProgramsOnAStore(t *testing.T) {
 		return c
 	}
 	compare(t, *stored, onOne)
-	t.Run("hoards", func(t *testing.T) { compareAll(t, *stored, onOne, differ.Hoards) })
-	t.Run("branches", func(t *testing.T) { compareAll(t, *stored, onOne, differ.Branches) })
+	t.Run("hoards", func(t *testing.T) { compareAll(t, *stored, single(onOne), differ.Hoards) })
+	t.Run("branches", func(t *testing.T) { compareAll(t, *stored, single(onOne), differ.Branches) })
 }
 
 // Programs on three stores do the same, though any actor of theirs may be in any of these.
@@ -64,7 +75,7 @@ func TestGeneratedProgramsOnThreeStores(t *testing.T) {
 		return c
 	}
 	compare(t, *stores, three)
-	t.Run("branches", func(t *testing.T) { compareAll(t, *stores, three, differ.Branches) })
+	t.Run("branches", func(t *testing.T) { compareAll(t, *stores, single(three), differ.Branches) })
 }
 
 // compare compares so many programs of each profile.
