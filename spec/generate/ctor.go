@@ -123,10 +123,11 @@ func (g *gen) ctor(a *actor) {
 			b.touch(p)
 		}
 	}
-	if g.chance(3) {
+	// Seldom, as a constructor that fails mostly ends the program before anything else has happened.
+	if g.chance(15) {
 		b.assertMostly()
 	}
-	if g.chance(3) {
+	if g.chance(5) {
 		b.statements(1)
 	}
 	b.closeScope(0)
