@@ -150,3 +150,33 @@ func TestAContainerThatComesBack(t *testing.T) {
 		t.Errorf("element 7 is %s and its entry %d, expected x and -7", got, entry)
 	}
 }
+
+// A copy that an event has made while it had appended an element, and taken it back, is stored with that element where it comes back.
+func TestACopyOfALongerVectorComesBack(t *testing.T) {
+	for _, appended := range []int{1, 3} {
+		s, a := loaded(t, 300)
+		var undos []value.Undo
+		for range appended {
+			undos = append(undos, value.NotePush(&a.line, 1))
+			value.Push(&a.line, "x")
+		}
+		longer := a.line.Share()
+		value.OwnVector(&a.line, 1)
+		for range appended {
+			undos = append(undos, value.NotePop(&a.line, 1))
+			value.Pop(&a.line)
+		}
+		s.save(a, false, undos, 2)
+		a.line = longer.Share()
+		s.save(a, false, nil, 2)
+		b := s.load()
+		if n := b.line.Size(); n != int64(300+appended) {
+			t.Fatalf("it has %d elements", n)
+		}
+		for i := range int64(appended) {
+			if got := b.line.At(300 + i); got != "x" {
+				t.Errorf("element %d is %s, expected x", 300+i, got)
+			}
+		}
+	}
+}

@@ -67,6 +67,8 @@ func saveVector(w *Writer, v value.StoredVector, how elements, inline func(limit
 		return
 	}
 	set, from, whole := v.Changes(rows.at, w.changes)
+	// What is as long as no row has been comes from a copy: an event that took back what it had appended has left the rows as they were, and their version.
+	from = min(from, rows.count)
 	switch {
 	case !whole && len(set) == 0 && from == rows.count && int(v.Size()) == rows.count:
 		return
