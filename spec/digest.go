@@ -157,7 +157,9 @@ func (c *cause) digest() digest {
 	return c.sum
 }
 
-func (a *actor) sum(key bool) digest {
+// sum returns a fingerprint of the actor. keys says that the program can see the order of some actors, which is that of their partitions first: what an actor
+// makes is born in its own, so all count. key says that it can see the order of this one.
+func (a *actor) sum(keys, key bool) digest {
 	if a.digest != (digest{}) {
 		return a.digest
 	}
@@ -165,8 +167,10 @@ func (a *actor) sum(key bool) digest {
 	w.id(a.who.id)
 	w.class(a.who.class)
 	w.bool(a.deleted)
-	if key {
+	if keys {
 		w.uint(a.who.birth)
+	}
+	if key {
 		w.uint(a.who.serial)
 	}
 	if !a.deleted {
@@ -190,7 +194,7 @@ func (m *Machine) Digest() [2]uint64 {
 	}
 	for _, a := range st.actors {
 		if a.born || a.deleted {
-			all = all.plus(a.sum(m.p.keys[a.who.class]))
+			all = all.plus(a.sum(len(m.p.keys) > 0, m.p.keys[a.who.class]))
 		}
 	}
 	for key, n := range st.lost {

@@ -30,6 +30,10 @@ var ofOrder = []plant{
 		"\t\t\t\tp.keysOf(in.TypeOf(n))\n",
 		"",
 		keyOrder),
+	bug("partitions of what are no keys do not count", "spec/digest.go",
+		"\tif keys {\n",
+		"\tif key {\n",
+		"./spec/golden -only key-partition-of-the-creator"),
 	bug("an abort is no failure", "spec/machine.go", // of a test, where no client learns of it
 		"if (m.entry.Test || f.Assert) &&",
 		"if f.Assert &&"),
