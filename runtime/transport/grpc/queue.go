@@ -47,6 +47,7 @@ func (q *queue) put(c class, m []byte) bool {
 	first := q.mu.waits[lossy].bytes+q.mu.waits[lossless].bytes == 0
 	if len(w.list) == cap(w.list) && 2*w.from >= len(w.list) { // what was taken makes room
 		n := copy(w.list, w.list[w.from:])
+		clear(w.list[n:])
 		w.list, w.from = w.list[:n], 0
 	}
 	w.bytes += len(m) + perMessage

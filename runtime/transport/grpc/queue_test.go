@@ -31,3 +31,26 @@ func TestClassesDoNotWaitForEachOther(t *testing.T) {
 		}
 	}
 }
+
+// What was taken is not kept, however the list of what waits was moved.
+func TestWhatWasTakenIsNotKept(t *testing.T) {
+	q := newQueue(1 << 30)
+	w := &q.mu.waits[lossless]
+	for range 5000 {
+		q.put(lossless, make([]byte, turnMax/4))
+		if len(w.list) == cap(w.list) && len(w.list) > 64 {
+			break
+		}
+	}
+	for 2*w.from < len(w.list) {
+		q.take(nil)
+	}
+	q.put(lossless, nil)       // moves what waits
+	for len(q.take(nil)) > 0 { // all
+	}
+	for i, m := range w.list[:cap(w.list)] {
+		if m != nil {
+			t.Fatalf("message %d of %d is kept", i, cap(w.list))
+		}
+	}
+}
