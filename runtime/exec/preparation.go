@@ -61,7 +61,7 @@ func (w *preparation) reset() {
 }
 
 // prepare encodes what may be refused: the fields that the event has changed, the arguments of what it issues, and the result that its
-// request, or the store of its chain, gets. It comes before anything is changed for good, so that the event can still be undone: a value
+// request, or another store that has begun its chain, gets. It comes before anything is changed for good, so that the event can still be undone: a value
 // may nest too deeply to be stored, and the store may fail under a container that is read for that.
 func (ev *Event) prepare() (err error) {
 	w := ev.preparation()
@@ -87,7 +87,7 @@ func (ev *Event) prepare() (err error) {
 			ev.holdCallbacks(ev.Root.Ops, 0)
 		}
 	}
-	if (ev.isAwaited() || ev.chain != nil && ev.chain.is.Waits == event.ClientWaits) && !ev.Root.GoesOn() && !ev.tailed() {
+	if (ev.isAwaited() || ev.chain != nil && ev.chain.is.Waits == event.ClientWaits && ev.chain.ended == nil) && !ev.Root.GoesOn() && !ev.tailed() {
 		w.result = codec.AppendResult(w.result, &w.encoder, ev.Args)
 	}
 	return nil

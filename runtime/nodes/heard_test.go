@@ -1,13 +1,17 @@
 package nodes_test
 
 import (
+	"fmt"
 	"io"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // late is a writer that takes long.
@@ -42,6 +46,28 @@ func TestLinesComeBeforeCallbacksOfOtherStores(t *testing.T) {
 			c.Settle()
 			if got, want := out.take(), "marked\nheard\n"; got != want {
 				t.Errorf("%q is told, want %q", got, want)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// deepArgs have a result that nests too deeply to be sent.
+type deepArgs struct{ gaugeArgs }
+
+func (x *deepArgs) EncodeResult(*aeonrt.Encoder) { value.Fail(codec.MsgDepth) }
+
+// The result of a chain that stays in the store of its client is not sent, so it may nest as deeply as it likes; elsewhere its last step fails.
+func TestResultsOfChainsAreSentElsewhereOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, all := gauges(t, func(*nodes.Config) {})
+		for s, want := range []string{codec.MsgDepth, ""} {
+			gaugeHails = func(cx *aeonrt.Cx) { cx.Tail(all[1], &gaugeMark, &deepArgs{}) }
+			err := c.System(event.StoreID(s)).Client().Await(c.System(event.StoreID(s)).Resolve(all[1].ID()), &gaugeHail, &gaugeArgs{})
+			if got := fmt.Sprint(err); err != nil && got != want || err == nil && want != "" {
+				t.Errorf("a chain of a client of store %d ends with %v, want %q", s, err, want)
 			}
 		}
 		if err := c.Close(); err != nil {

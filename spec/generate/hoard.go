@@ -27,6 +27,7 @@ var hoards = func() []hoard {
 		"$T $v = $f[$j:];\n$v[0] = $E;\n$f[$j] = $E;\n$h = $v;",
 		"$T $v = $h;\nfor (int $i = 0 upto $r) {\n$f.push($E);\n$f[$i] = $E;\n}\n$h = $f;\n$n = $n % 1000 + len($v);", "if ($f == $h) {\n$f.push($E);\n}",
 		"$p.push($f);", "$f = $p[len($p) - 1];", "$p[0].push($E);", "$p = [$h, $f];", "$p.clear();",
+		"$f.push($E);\n$p.push($f);\n$f.pop();", "$T $v = $f;\n$f.push($E);\n$p.push($f);\n$f = $v;",
 		"int $s = 0;\nfor ($X $e : $f) {\n$s += str($e).size();\n}\n$n = $n % 1000 + $s;",
 	}
 	maps := []string{

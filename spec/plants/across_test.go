@@ -278,7 +278,7 @@ var ofAcross = []plant{
 		"",
 		"./spec/golden -run TestGoldenPrograms -only deep-values"),
 	bug("a result that cannot be sent is seen when the chain has ended", "runtime/exec/preparation.go",
-		"ev.chain != nil && ev.chain.is.Waits == event.ClientWaits) &&",
+		"ev.chain != nil && ev.chain.is.Waits == event.ClientWaits && ev.chain.ended == nil) &&",
 		"false) &&",
 		"./spec/golden -run TestGoldenPrograms -only deep-values"),
 	bug("the end of a chain is acknowledged before its outcome is durable", "runtime/exec/across.go",
