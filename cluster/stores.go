@@ -24,7 +24,7 @@ type stores struct {
 const followInterval = 100 * time.Millisecond
 
 // keepStores takes part in the groups of the stores that placement has this node keep, and brings the groups that it leads to their members. It
-// has the transport be connected with all members.
+// has the transport be connected with all members, and lets the memory have room for the stores.
 func (n *node) keepStores() {
 	t := time.NewTicker(followInterval)
 	defer t.Stop()
@@ -34,6 +34,7 @@ func (n *node) keepStores() {
 		s := n.placement.State()
 		if s != last {
 			n.transport.Peers(slices.Collect(maps.Keys(n.roll.All())))
+			n.c.LimitMemory(len(s.Of(n.id.Node)))
 			last = s
 		}
 		for _, id := range s.Of(n.id.Node) {

@@ -27,7 +27,8 @@ type ClusterConfig struct {
 	Spans      *NodeSpans
 	Snapshots  *NodeSnapshots
 	OpenEngine store.Opener
-	Create     bool // a cluster may be begun in a directory that is there, and empty
+	Cache      *store.Cache // of the engines of states
+	Create     bool         // a cluster may be begun in a directory that is there, and empty
 	Seed       uint64
 	Clock      Clock                // of the systems
 	Stdout     io.Writer            // what the program prints
@@ -68,10 +69,7 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 		return nil, err
 	}
 	cfg := Config{Stdout: c.Stdout, Seed: c.Seed, Clock: c.Clock, Log: c.Log, Store: l.Store, Classes: AllClasses(c.Package), ClientClasses: AllClientClasses(c.Package), DropFields: c.State.DropFields,
-		Across: among}
-	if n := c.State.MemoryMax; n > 0 {
-		cfg.MemoryMax = n - n/cacheShare
-	}
+		MemoryMax: statesMax(&c.State), Across: among}
 	h, cluster := trace.Header{Program: c.Package.Name, Seed: c.Seed, Node: node}, ""
 	if among != nil {
 		cluster = among.Cluster
@@ -139,15 +137,27 @@ func (l *Led) endRecords() {
 	go l.of.Spans.End(l.spans) // within span.CloseMax, for which the next leader does not wait
 }
 
-// StateOptions are those of the engines of states, which have the cache of a node.
+// StateOptions are those of the engines of states, which share the cache of the node.
 func (c *ClusterConfig) StateOptions() store.EngineOptions {
-	return store.EngineOptions{Program: c.Package.Name, Log: c.Log, CacheBytes: c.State.MemoryMax / cacheShare}
+	return store.EngineOptions{Program: c.Package.Name, Log: c.Log, Cache: c.Cache}
+}
+
+// What a node may take besides memoryBeside: its log has 128 MiB that are in no table while the disk keeps up. Each store has 16 MiB, and as much that is in the log
+// of its engine with the next sync, or in that of the replicas alone.
+const (
+	logBeside   = 128 << 20
+	storeBeside = 32 << 20
+)
+
+// LimitMemory has the process of a node that keeps so many stores collect garbage more often rather than grow beyond --memory and what it takes besides.
+func (c *ClusterConfig) LimitMemory(stores int) {
+	limitMemory(&c.State, memoryBeside+logBeside+int64(stores)*storeBeside)
 }
 
 // logCacheBytes is the cache of an engine with a log: what is read of it was written lately, and the reader has kept most of that itself.
 const logCacheBytes = 4 << 20
 
-// LogOptions are those of the engines of logs.
+// LogOptions are those of an engine with a log, which has a cache of its own.
 func (c *ClusterConfig) LogOptions() store.EngineOptions {
-	return store.EngineOptions{Program: c.Package.Name, Log: c.Log, CacheBytes: logCacheBytes}
+	return store.EngineOptions{Program: c.Package.Name, Log: c.Log, Cache: &store.Cache{Bytes: logCacheBytes}}
 }

@@ -37,8 +37,14 @@ type keeping struct {
 // errNoStore answers flags of a program that has no store.
 var errNoStore = errors.New("this program was compiled to keep its state in memory only; `aeonc build` without --memory-only, and `aeonc run --data DIR`, compile it with the store")
 
-// cacheShare is the part of --memory that the engine gets as its cache.
+// cacheShare is the part of --memory that the engines get as their cache.
 const cacheShare = 8
+
+// cache returns the cache for the engines of the process.
+func (k *keeping) cache() *store.Cache { return &store.Cache{Bytes: k.MemoryMax / cacheShare} }
+
+// statesMax returns how much of --memory is for the states of actors; 0: there is no limit.
+func statesMax(s *settings.State) int64 { return s.MemoryMax - s.MemoryMax/cacheShare }
 
 // inMemory is how often a store in memory is synced, which does nothing: answers do not wait.
 const inMemory = time.Minute
@@ -46,6 +52,13 @@ const inMemory = time.Minute
 // memoryBeside is what the process may take besides the states and the cache: the engine
 // has up to 128 MiB that are not written to tables yet.
 const memoryBeside = 256 << 20
+
+// limitMemory sets the limit near which Go collects more often rather than grow, if there is --memory. beside is what the process may take besides that.
+func limitMemory(s *settings.State, beside int64) {
+	if s.MemoryMax > 0 {
+		debug.SetMemoryLimit(s.MemoryMax + beside)
+	}
+}
 
 // begin opens the store if a directory was named, and returns the configuration of a system that
 // uses it. mustExist refuses a directory that holds nothing.
@@ -59,7 +72,7 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist, liste
 	if k.Dir == "" {
 		k.Durability = store.Relaxed(inMemory)
 	}
-	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, CacheBytes: k.MemoryMax / cacheShare, MustExist: mustExist && k.Dir != ""})
+	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, Cache: k.cache(), MustExist: mustExist && k.Dir != ""})
 	if errors.Is(err, store.ErrMissing) {
 		err = fmt.Errorf("%w\n\tto begin with a new store there, add --create", err)
 	}
@@ -75,10 +88,8 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist, liste
 		return c, k.refused(err)
 	}
 	c.Store, c.Classes, c.DropFields = k.store, AllClasses(p), k.DropFields
-	if k.MemoryMax > 0 {
-		c.MemoryMax = k.MemoryMax - k.MemoryMax/cacheShare
-		debug.SetMemoryLimit(k.MemoryMax + memoryBeside) // near the limit Go collects more often rather than grow
-	}
+	c.MemoryMax = statesMax(&k.State)
+	limitMemory(&k.State, memoryBeside)
 	return c, nil
 }
 

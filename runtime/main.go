@@ -148,7 +148,7 @@ func (r *mainRun) node() int {
 	spans := &NodeSpans{Spans: r.spanning.Spans, open: r.spanning.openPlace, program: r.p.Name, log: log}
 	snapshots := &NodeSnapshots{keeping: r.keeping}
 	code := r.runNode(ClusterConfig{
-		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, Trace: traced, Spans: spans, Snapshots: snapshots, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
+		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, Trace: traced, Spans: spans, Snapshots: snapshots, OpenEngine: r.keeping.open, Cache: r.keeping.cache(), Create: r.create, Seed: r.seed,
 		Stdout: r.out, Say: r.say, Log: log, Signals: r.signals,
 	})
 	spans.close()

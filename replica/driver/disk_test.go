@@ -28,7 +28,7 @@ func (d directories) SyncDir(dir string) error {
 // placeOn returns a driver.Dir on a file system in memory.
 func placeOn(fs *vfs.MemFS) driver.Dir {
 	return driver.Dir{Root: "node/replica", FS: directories{fs}, Opener: func(dir string, _ store.EngineOptions) (store.Engine, error) {
-		return pebbledb.OpenFS(fs, dir, store.EngineOptions{Program: "test", Log: slog.New(slog.DiscardHandler), CacheBytes: 1 << 20})
+		return pebbledb.OpenFS(fs, dir, store.EngineOptions{Program: "test", Log: slog.New(slog.DiscardHandler), Cache: &store.Cache{Bytes: 1 << 20}})
 	}}
 }
 

@@ -191,7 +191,6 @@ func ThreeInMemory() store.Opener {
 func ThreeIn(opener store.Opener) store.Opener {
 	return func(dir string, o store.EngineOptions) (store.Engine, error) {
 		cfg := Config{SyncBytes: stateBytes, Logger: o.Log}
-		o.CacheBytes /= 6 // a log and a state each
 		for id := range 3 {
 			cfg.Places = append(cfg.Places, driver.Dir{Root: filepath.Join(dir, fmt.Sprint(id+1)), Opener: opener, Options: o, LogOptions: o})
 		}

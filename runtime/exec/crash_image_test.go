@@ -56,7 +56,7 @@ func (d pebbleDisk) open(before func()) (store.Engine, error) {
 }
 
 func openPebble(fs vfs.FS, dir string) (store.Engine, error) {
-	return pebbledb.OpenFS(fs, dir, store.EngineOptions{Program: "test", Log: quiet, CacheBytes: 1 << 20})
+	return pebbledb.OpenFS(fs, dir, store.EngineOptions{Program: "test", Log: quiet, Cache: &store.Cache{Bytes: 1 << 20}})
 }
 
 // directories is a driver.FS.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -215,6 +216,33 @@ func TestNotesOfCopiesGoWithThem(t *testing.T) {
 		t.Errorf("%d actors are noted, of which %d have copies", len(notes.Copies), half)
 	}
 	runtime.KeepAlive(copies)
+	n.close()
+}
+
+// What engines hold is not taken for states, whichever engines these are: states stay in memory though engines hold more than the budget.
+func TestEnginesTakeNothingFromTheStates(t *testing.T) {
+	n := startNode(t, Config{})
+	for range 50 {
+		newDesk(t, n.cl)
+	}
+	m, all := &n.sys.durable.Memory, n.sys.durable.Loaded()
+	runtime.GC()
+	live, _ := m.Measure()
+	m.Max = 2*live + 64<<20
+	held := make([]byte, 2*m.Max)
+	runtime.GC()
+	end := store.CountMemory(func() int64 { return int64(len(held)) })
+	m.Look()
+	if left := n.sys.durable.Loaded(); left != all {
+		t.Errorf("engines hold %d bytes, and %d of %d states are left", len(held), left, all)
+	}
+	end()
+	runtime.GC()
+	m.Look()
+	if left := n.sys.durable.Loaded(); left == all {
+		t.Errorf("%d bytes that no engine holds let all states stay", len(held))
+	}
+	runtime.KeepAlive(held)
 	n.close()
 }
 

@@ -40,7 +40,7 @@ type Config struct {
 	Classes []*Class
 	// DropFields are the fields whose stored values may be lost, as the program does not have them.
 	DropFields []store.Part
-	// MemoryMax is how many bytes the heap may have, without those of the store's engine, before
+	// MemoryMax is how many bytes the heap may have, without those of engines of stores, before
 	// the states of actors that are not used are dropped, to be read from the store again; 0: as
 	// many as there are.
 	MemoryMax int64

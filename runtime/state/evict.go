@@ -10,10 +10,11 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // A system with a store keeps the states of actors in memory for as long as there is room.
-// When the heap, without the memory of the engine, comes near Config.MemoryMax, the evictor goes round the loaded
+// When the heap, without the memory of the engines, comes near Config.MemoryMax, the evictor goes round the loaded
 // states, as the CLOCK algorithm does: it drops a state that no event has used since its last round. The next event that
 // uses the actor reads the state again. The evictor tries each actor's lock and never waits for it, so that no event
 // waits for the evictor either. The store is current as soon as a commit has its place in the journal; the handle keeps
@@ -159,6 +160,10 @@ type Memory struct {
 	// set it.
 	Measure func() (live, cycles uint64)
 
+	// engines is how many bytes the engines of the process held after garbage collection number weighedAt, which belongs to Look.
+	engines   atomic.Int64
+	weighedAt uint64
+
 	mu     sync.Mutex // guards what follows
 	cycles uint64     // the number of the last collection that has found too much
 	// taken is the bytes of loads that go on. settled is those of loads that have ended since garbage collection number
@@ -172,15 +177,25 @@ func (m *Memory) init(s *State, max int64) {
 	m.state, m.Max, m.Measure = s, uint64(max), m.liveHeap
 }
 
-// liveHeap is Measure for production: the bytes of the heap without those of the engine.
+// liveHeap is Measure for production: the bytes of the heap without those of the engines.
 func (m *Memory) liveHeap() (live, cycles uint64) {
+	live, cycles = collected()
+	return live - min(live, uint64(m.engines.Load())), cycles
+}
+
+// collected returns the bytes that the last garbage collection has left, and how many there were.
+func collected() (live, cycles uint64) {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(s)
-	live, cycles = s[0].Value.Uint64(), s[1].Value.Uint64()
-	if cycles == m.cycles {
-		return live, cycles
+	return s[0].Value.Uint64(), s[1].Value.Uint64()
+}
+
+// weigh asks the engines after a garbage collection. It takes too long for an event that loads a container: an engine may be waiting for its disk.
+func (m *Memory) weigh() {
+	if _, cycles := collected(); cycles != m.weighedAt {
+		m.engines.Store(store.EngineBytes())
+		m.weighedAt = cycles
 	}
-	return live - min(live, uint64(m.state.Store.MemoryBytes())), cycles
 }
 
 // Take implements value.Budget: containers that come into memory must not make the evictor run.
@@ -281,6 +296,7 @@ func (m *Memory) found() (live uint64, tooMuch bool) {
 
 // Look runs the evictor if a garbage collection has found too much since the last look.
 func (m *Memory) Look() {
+	m.weigh()
 	live, tooMuch := m.found()
 	if !tooMuch {
 		return

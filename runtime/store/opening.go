@@ -16,8 +16,8 @@ type EngineOptions struct {
 	Program string
 	// Log takes what the engine has to say; nil: slog.Default().
 	Log *slog.Logger
-	// CacheBytes is how much memory the engine uses for what it has read; 0: 64 MiB.
-	CacheBytes int64
+	// Cache is where the engine keeps what it has read; nil: in one of its own, with 64 MiB.
+	Cache *Cache
 	// MustExist refuses a place that holds no store, with an error that wraps ErrMissing; without it a store is made.
 	MustExist bool
 	// Part says that the store is one of those of a cluster, as a snapshot was restored: what is made is marked as such. Without it such a store is
@@ -26,6 +26,12 @@ type EngineOptions struct {
 	// ShortLived says that rows are deleted soon after they were written, as those of a log are: the engine keeps more of them in memory before it
 	// writes them a second time, and spends nothing on making them small.
 	ShortLived bool
+}
+
+// Cache is a cache of all engines that are given it. They may be opened and closed at any time; the memory is there while one of them is open.
+type Cache struct {
+	// Bytes is how much memory it has; 0: 64 MiB.
+	Bytes int64
 }
 
 // ErrMissing is wrapped by the error for a place that holds no store, and by no other.

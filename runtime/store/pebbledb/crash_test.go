@@ -117,7 +117,7 @@ func (l *life) take() {
 // all images are taken.
 func (l *life) run(seed uint64) {
 	l.rng.Rand = rand.New(rand.NewPCG(seed, 7))
-	engine, err := pebbledb.OpenSmall(errorfs.Wrap(l.fs, errorfs.InjectorFunc(l.hook)), dataDir, store.EngineOptions{Program: "bank", Log: silent, CacheBytes: 1 << 20})
+	engine, err := pebbledb.OpenSmall(errorfs.Wrap(l.fs, errorfs.InjectorFunc(l.hook)), dataDir, store.EngineOptions{Program: "bank", Log: silent, Cache: &store.Cache{Bytes: 1 << 20}})
 	if err != nil {
 		l.t.Error(err)
 		return

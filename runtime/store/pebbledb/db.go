@@ -28,6 +28,7 @@ type DB struct {
 	log       *slog.Logger
 	lock      io.Closer
 	group     group
+	memory    memory
 	readOnly  bool
 	part      bool
 	tune      func(*pebble.Options) // by tests; nil: as options says
@@ -205,7 +206,9 @@ func (d *DB) closePebble(db *pebble.DB) error {
 		defer d.guard(&err)
 		if err = d.takeTurn(d.stuck); err == nil {
 			defer d.endTurn()
+			d.memory.closing()
 			err = db.Close()
+			d.memory.leave()
 		}
 	}()
 	select {

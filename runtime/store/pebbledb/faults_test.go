@@ -113,7 +113,7 @@ func sameType(err, want error) bool {
 func faultyRun(t *testing.T, f *fault) (failed error, opened bool) {
 	const groups, rows, size = 40, 2, 300
 	fs := vfs.NewCrashableMem()
-	engine, err := pebbledb.OpenSmall(errorfs.Wrap(fs, f), dataDir, store.EngineOptions{Program: "bank", Log: silent, CacheBytes: 1})
+	engine, err := pebbledb.OpenSmall(errorfs.Wrap(fs, f), dataDir, store.EngineOptions{Program: "bank", Log: silent, Cache: &store.Cache{Bytes: 1}})
 	if err != nil {
 		reopen(t, fs, 0, rows, size)
 		return err, false

@@ -29,7 +29,7 @@ func openOn(fs vfs.FS, failed func(error)) (*store.Store, *pebbledb.DB, error) {
 type opener = func(vfs.FS, string, store.EngineOptions) (*pebbledb.DB, error)
 
 func openBy(open opener, fs vfs.FS, failed func(error)) (*store.Store, *pebbledb.DB, error) {
-	engine, err := open(fs, dataDir, store.EngineOptions{Program: "bank", Log: silent, CacheBytes: 1 << 20})
+	engine, err := open(fs, dataDir, store.EngineOptions{Program: "bank", Log: silent, Cache: &store.Cache{Bytes: 1 << 20}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -117,6 +117,16 @@ func (q *logQueue) write(f *logFile, p []byte) {
 	}
 }
 
+// bytes returns how much memory the writes in the queue have, and the buffer for the next one.
+func (q *logQueue) bytes() (sum int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, op := range q.mu.ops {
+		sum += int64(cap(op.data))
+	}
+	return sum + int64(cap(q.mu.spare))
+}
+
 // durable returns up to where the newest log is durable.
 func (q *logQueue) durable() mark {
 	q.mu.Lock()

@@ -1,6 +1,7 @@
 package pebbledb
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"os"
@@ -48,6 +49,7 @@ func newDB(fs vfs.FS, dir string, o store.EngineOptions) *DB {
 	d := &DB{dir: dir, log: o.Log, failed: make(chan struct{}), stuck: make(chan struct{})}
 	d.fs = naming(fs, func(err error) { d.fault.CompareAndSwap(nil, &err) })
 	d.group.turn = make(chan struct{}, 1)
+	d.memory.cache, d.memory.shortLived = cmp.Or(o.Cache, &store.Cache{}), o.ShortLived
 	if d.log == nil {
 		d.log = slog.Default()
 	}
@@ -302,7 +304,12 @@ func (d *DB) pebbleOpen(path string, o *pebble.Options) (*pebble.DB, error) {
 		var r opened
 		defer func() { done <- r }()
 		defer d.guard(&r.err)
-		r.db, r.err = pebble.Open(path, o)
+		d.memory.take(o)
+		if r.db, r.err = pebble.Open(path, o); r.err != nil {
+			d.memory.leave()
+			return
+		}
+		d.memory.opened(r.db, d.unwritten)
 	}()
 	select {
 	case r := <-done:

@@ -50,7 +50,6 @@ func (d *DB) options(o store.EngineOptions) *pebble.Options {
 		L0StopWritesThreshold:       level0Max,
 		LBaseMaxBytes:               64 << 20,
 		BytesPerSync:                bytesPerSync,
-		CacheSize:                   cacheDefault,
 		MaxOpenFiles:                1000,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, min(3, runtime.GOMAXPROCS(0)/2)) },
 		Logger:                      logger{d},
@@ -71,9 +70,6 @@ func (d *DB) options(o store.EngineOptions) *pebble.Options {
 		},
 	}
 	p.Experimental.CompactionScheduler = newCompactions()
-	if o.CacheBytes > 0 {
-		p.CacheSize = o.CacheBytes
-	}
 	for i := range p.Levels {
 		p.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
 	}
