@@ -27,11 +27,10 @@ type keeping struct {
 	store *store.Store // nil: in memory
 
 	openTarget TargetOpener
-	target     snapshot.Target          // nil: no snapshots are taken
-	beside     func() []snapshot.Target // other places of snapshots of the stores; nil: there are none
-	actor      archive.ActorName        // the one to take snapshots of, if SnapshotActor is not ""
-	taking     *sync.Mutex              // held while a snapshot is taken; nil: no other system of the process takes any
-	failed     chan error               // gets the store's error, once
+	target     snapshot.Target   // nil: no snapshots are taken
+	actor      archive.ActorName // the one to take snapshots of, if SnapshotActor is not ""
+	taking     *sync.Mutex       // held while a snapshot is taken; nil: no other system of the process takes any
+	failed     chan error        // gets the store's error, once
 }
 
 // errNoStore answers flags of a program that has no store.

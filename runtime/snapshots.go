@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -98,25 +97,19 @@ func (n *NodeSnapshots) Open(node event.NodeID, nodes func() []event.NodeID) err
 	if n == nil || n.Snapshots == "" {
 		return nil
 	}
-	if err := n.openSnapshots(); err != nil { // the place of all
+	if err := n.openSnapshots(); err != nil {
 		return err
 	}
-	all := n.target
 	name := func(of event.NodeID) string { return fmt.Sprintf("node%d", of) }
-	n.beside = func() (list []snapshot.Target) {
+	n.target = snapshot.Below(n.target, name(node), func() (others []string) {
 		for _, other := range nodes() {
 			if other != node {
-				list = append(list, snapshot.Below(all, name(other)))
+				others = append(others, name(other))
 			}
 		}
-		return list
-	}
-	place, parameters, has := strings.Cut(n.Snapshots, "?")
-	n.Snapshots = fmt.Sprintf("%s/%s", strings.TrimSuffix(place, "/"), name(node))
-	if has {
-		n.Snapshots += "?" + parameters
-	}
-	return n.openSnapshots()
+		return others
+	})
+	return nil
 }
 
 // Prune deletes what is old in the place of the node. What it has sent of stores that other nodes lead now grows old, too, by what these send.
@@ -124,7 +117,7 @@ func (n *NodeSnapshots) Prune(ctx context.Context, log *slog.Logger) {
 	n.taking.Lock()
 	defer n.taking.Unlock()
 	n.delete(ctx, log, notDeleted, func(ctx context.Context) error {
-		_, err := snapshot.PruneAll(ctx, n.target, n.SnapshotKeep, n.beside()...)
+		_, err := snapshot.PruneAll(ctx, n.target, n.SnapshotKeep)
 		return err
 	})
 }
@@ -166,12 +159,8 @@ func tell(log *slog.Logger, saved *snapshot.Saved, start time.Time) {
 
 // prune deletes what is older than the snapshots that are kept.
 func (k *keeping) prune(ctx context.Context, newest *snapshot.Manifest, log *slog.Logger) {
-	var beside []snapshot.Target
-	if k.beside != nil {
-		beside = k.beside()
-	}
 	k.delete(ctx, log, notDeleted, func(ctx context.Context) error {
-		_, err := snapshot.Prune(ctx, k.target, newest, k.SnapshotKeep, beside...)
+		_, err := snapshot.Prune(ctx, k.target, newest, k.SnapshotKeep)
 		return err
 	})
 }

@@ -102,3 +102,25 @@ func TestAStoreIsBroughtBack(t *testing.T) {
 		t.Errorf("of 3 snapshots there are %v, %v", files, err)
 	}
 }
+
+// A store of a cluster that was brought back goes on behind what it had sent to the places of all nodes. What is made stays at least as long as nothing newer
+// is, though its number is lower, as another place could not be read when it was made.
+func TestAStoreOfAClusterIsBroughtBack(t *testing.T) {
+	ctx, root := context.Background(), snapshot.Dir(t.TempDir())
+	before := snapshot.Below(root, "node1", nil)
+	for n := range int64(3) {
+		takenAt(t, before, uint64(n+9), 100+n)
+	}
+	now := snapshot.Below(root, "node2", func() []string { return []string{"node1"} })
+	alone := takenAt(t, snapshot.Below(root, "node2", nil), 5, 200)
+	if left := pruned(t, now, alone, 3); !slices.Equal(left, []uint64{6}) {
+		t.Errorf("the snapshots %d are left of one with the number 6", left)
+	}
+	last := takenAt(t, now, 6, 201)
+	if left := pruned(t, now, last, 3); !slices.Equal(left, []uint64{13}) {
+		t.Errorf("the snapshots %d are left, and 13 was made last", left)
+	}
+	if list, _, err := snapshot.List(ctx, before, ""); err != nil || len(list) != 3 {
+		t.Errorf("%d snapshots are in the other place, %v", len(list), err)
+	}
+}

@@ -185,8 +185,22 @@ func (d *directory) walk(ctx context.Context, dir string, f func(file string, e 
 // partPrefix begins the names of files that are not complete.
 const partPrefix = ".part-"
 
-// settle puts in order what processes that were killed, or failed, have left of a store: incomplete files go, and the
-// names of the others outlast a crash, as those that Put has made do. No other process may be writing there.
+// settler is a Target that processes which were killed, or failed, may leave out of order.
+type settler interface {
+	// settle puts in order what they have left of a store: incomplete files go, and the names of the others outlast a
+	// crash, as those that Put has made do. No other process may be writing there.
+	settle(ctx context.Context, store string) error
+}
+
+// settle has a target put in order what processes have left of a store.
+func settle(ctx context.Context, t Target, store string) error {
+	if s, ok := t.(settler); ok {
+		return s.settle(ctx, store)
+	}
+	return nil
+}
+
+// settle implements settler.
 func (d *directory) settle(ctx context.Context, store string) error {
 	root, err := d.path(store)
 	if err != nil {

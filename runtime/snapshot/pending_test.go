@@ -23,7 +23,14 @@ type twoStores struct {
 }
 
 func (w *twoStores) place(store int) snapshot.Target {
-	return snapshot.Dir(filepath.Join(w.root, cmp.Or(w.at[store], fmt.Sprint("node", store))))
+	return w.node(cmp.Or(w.at[store], fmt.Sprint("node", store)))
+}
+
+// node returns the place of a node, beside those of the others.
+func (w *twoStores) node(name string) snapshot.Target {
+	return snapshot.Below(snapshot.Dir(w.root), name, func() []string {
+		return slices.DeleteFunc([]string{"node0", "node1", "node2"}, func(other string) bool { return other == name })
+	})
 }
 
 // save makes parts of the next snapshot, of some stores, and returns them by store.
@@ -167,17 +174,9 @@ func TestPartsWithoutAMarkCount(t *testing.T) {
 // and then go in each, also in that of a node that sends nothing any more.
 func TestPartsAreInPlacesOfFormerLeaders(t *testing.T) {
 	w := &twoStores{t: t, root: t.TempDir(), at: map[int]string{}}
-	all := func(name string) (beside []snapshot.Target) {
-		for _, other := range []string{"node0", "node1", "node2"} {
-			if other != name {
-				beside = append(beside, snapshot.Below(snapshot.Dir(w.root), other))
-			}
-		}
-		return beside
-	}
 	clean := func() {
 		for _, name := range []string{"node0", "node1", "node2"} {
-			if _, err := snapshot.PruneAll(context.Background(), snapshot.Dir(filepath.Join(w.root, name)), 3, all(name)...); err != nil {
+			if _, err := snapshot.PruneAll(context.Background(), w.node(name), 3); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -186,11 +185,7 @@ func TestPartsAreInPlacesOfFormerLeaders(t *testing.T) {
 		w.at[0] = leader
 		parts := w.save(0, 1)
 		clean() // it tells nothing of what is being made
-		for store, name := range map[int]string{0: leader, 1: "node1"} {
-			if _, err := snapshot.Prune(context.Background(), w.place(store), &parts[store].Manifest, 3, all(name)...); err != nil {
-				t.Fatal(err)
-			}
-		}
+		w.prune(parts, 3, 0, 1)
 	}
 	for range 3 {
 		next("node0")

@@ -12,25 +12,24 @@ import (
 // of the store lists any more. like was made last; of several stores, it is there with all its parts. It returns how
 // many snapshots it has deleted.
 //
-// beside are other places that have snapshots of the store, from nodes that have led it. These count, too; nothing is deleted there, as one process at a
-// time may write to a place.
+// The snapshots in the places beside count, too: see Below. like stays, whatever they have.
 //
 // Parts that are pending do not count, and stay until keep newer ones count. All that count are whole. So the newest keep whole snapshots of several stores
 // stay in each store, whichever of them were told so.
 //
 // While a manifest is damaged it is not known which chunks it lists, and all stay; the error says so. The manifest is
 // deleted when it is older than everything that is kept, which is when it would be if it were whole.
-func Prune(ctx context.Context, t Target, like *Manifest, keep int, beside ...Target) (deleted int, err error) {
+func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
 	if like.Set != nil {
 		if err := t.Delete(ctx, like.mark()); err != nil {
 			return 0, err
 		}
 	}
-	return prune(ctx, t, like, keep, beside)
+	return prune(ctx, t, like, keep, like.path())
 }
 
 // PruneAll is Prune for all that a place has snapshots of, of whatever store. It tells nothing of the newest ones.
-func PruneAll(ctx context.Context, t Target, keep int, beside ...Target) (deleted int, err error) {
+func PruneAll(ctx context.Context, t Target, keep int) (deleted int, err error) {
 	list, _, err := List(ctx, t, "") // what it says of damage, prune says, too
 	if err != nil {
 		return 0, err
@@ -39,7 +38,7 @@ func PruneAll(ctx context.Context, t Target, keep int, beside ...Target) (delete
 		if slices.ContainsFunc(list[:i], list[i].alike) {
 			continue
 		}
-		n, failed := prune(ctx, t, &list[i], keep, beside)
+		n, failed := prune(ctx, t, &list[i], keep, "")
 		deleted, err = deleted+n, errors.Join(err, failed)
 	}
 	return deleted, err
@@ -50,14 +49,14 @@ func (m *Manifest) alike(o Manifest) bool {
 	return m.Store == o.Store && m.Kind == o.Kind && m.Actor == o.Actor
 }
 
-// prune is Prune of what is like one that is not told to be whole.
-func prune(ctx context.Context, t Target, like *Manifest, keep int, beside []Target) (deleted int, err error) {
+// prune is Prune of what is like one that is not told to be whole. The manifest that has the name last stays.
+func prune(ctx context.Context, t Target, like *Manifest, keep int, last string) (deleted int, err error) {
 	list, damaged, err := List(ctx, t, like.Store)
 	if err != nil {
 		return 0, err
 	}
 	counted := slices.Clone(list)
-	for _, other := range beside {
+	for _, other := range beside(t) {
 		more, _, err := List(ctx, other, like.Store)
 		if err != nil {
 			return 0, err
@@ -75,7 +74,7 @@ func prune(ctx context.Context, t Target, like *Manifest, keep int, beside []Tar
 	used := make(map[string]bool)
 	for i := range list {
 		m := &list[i]
-		if oldest != nil && like.alike(*m) && byAge(*m, *oldest) < 0 {
+		if oldest != nil && like.alike(*m) && byAge(*m, *oldest) < 0 && m.path() != last {
 			old = append(old, m.path())
 			continue
 		}

@@ -78,12 +78,17 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 	return &s.Saved, put(ctx, t, s.path(), data)
 }
 
-// NextNumber returns the number of the next snapshot of a store: above last, that of the last one that the store knows, and above all that the place has.
-// The store may have forgotten some of these, as its directory was brought back from a copy; and one that does not run takes no note of its snapshots.
+// NextNumber returns the number of the next snapshot of a store: above last, that of the last one that the store knows, and above all that the place has,
+// and the places beside it. The store may have forgotten some of these, as its directory was brought back from a copy; and one that does not run takes no
+// note of its snapshots. A place beside that cannot be read keeps no snapshot from being taken: Prune says so.
 func NextNumber(ctx context.Context, t Target, store string, last uint64) (uint64, error) {
 	entries, err := t.List(ctx, store+snapshotsDir)
 	if err != nil {
 		return 0, err
+	}
+	for _, other := range beside(t) {
+		more, _ := other.List(ctx, store+snapshotsDir)
+		entries = append(entries, more...)
 	}
 	for _, e := range entries {
 		// The name has it, also of one whose manifest is damaged.

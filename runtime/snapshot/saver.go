@@ -30,10 +30,8 @@ type saver struct {
 }
 
 func newSaver(ctx context.Context, t Target, m Manifest) (*saver, error) {
-	if d, ok := t.(*directory); ok {
-		if err := d.settle(ctx, m.Store); err != nil {
-			return nil, err
-		}
+	if err := settle(ctx, t, m.Store); err != nil {
+		return nil, err
 	}
 	there, err := have(ctx, t, m.Store)
 	if err != nil {

@@ -154,19 +154,38 @@ func places(ctx context.Context, t Target) (list []Target, err error) {
 		store, _, is := strings.Cut(e.Name, snapshotsDir)
 		if i := strings.LastIndexByte(store, '/'); is && i >= 0 && store[:i+1] != last {
 			last = store[:i+1]
-			list = append(list, &below{t, last})
+			list = append(list, Below(t, store[:i], nil))
 		}
 	}
 	return list, nil
 }
 
-// Below returns the place that a name has below another one.
-func Below(t Target, name string) Target { return &below{t, name + "/"} }
+// Below returns the place that a name has below another one. others returns the names of further places there that have snapshots of the same stores,
+// from nodes that have led these; nil: there are none. What these have counts in this one, and nothing is written there: one process at a time may.
+func Below(t Target, name string, others func() []string) Target {
+	return &below{t, name + "/", others}
+}
 
 // below is a place below another one.
 type below struct {
 	Target
-	dir string // with a slash at the end
+	dir    string // with a slash at the end
+	others func() []string
+}
+
+// beside returns the further places whose snapshots count in one.
+func beside(t Target) (list []Target) {
+	if b, ok := t.(*below); ok && b.others != nil {
+		for _, name := range b.others() {
+			list = append(list, Below(b.Target, name, nil))
+		}
+	}
+	return list
+}
+
+// settle implements settler.
+func (b *below) settle(ctx context.Context, store string) error {
+	return settle(ctx, b.Target, b.dir+store)
 }
 
 // Put implements Target.
