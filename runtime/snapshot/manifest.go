@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,6 +205,9 @@ func List(ctx context.Context, t Target, store string) (list []Manifest, damaged
 		if bad := new(DamageError); errors.As(err, &bad) {
 			damaged = append(damaged, bad)
 			continue
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another process has deleted it since it was listed
 		}
 		if err != nil {
 			return nil, nil, err

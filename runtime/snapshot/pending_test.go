@@ -3,7 +3,9 @@ package snapshot_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -207,4 +209,66 @@ func TestPartsAreInPlacesOfFormerLeaders(t *testing.T) {
 	if chunks, marks := w.files("/chunks/"), w.files(".pending"); chunks != 6 || marks != 0 {
 		t.Errorf("%d files and %d marks are left of 3 snapshots of 2 stores", chunks, marks)
 	}
+}
+
+// hookedTarget is one whose calls may find, or do, something else.
+type hookedTarget struct {
+	snapshot.Target
+	list func(prefix string) error
+	get  func(name string)
+}
+
+// List implements snapshot.Target.
+func (h *hookedTarget) List(ctx context.Context, prefix string) ([]snapshot.Entry, error) {
+	if err := h.list(prefix); err != nil {
+		return nil, err
+	}
+	return h.Target.List(ctx, prefix)
+}
+
+// Get implements snapshot.Target.
+func (h *hookedTarget) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	h.get(name)
+	return h.Target.Get(ctx, name)
+}
+
+// A place beside that cannot be read does not count, so more stays: what is old by the others goes, and the error is told. What another node deletes
+// meanwhile is no error.
+func TestOtherPlacesFail(t *testing.T) {
+	w := &twoStores{t: t, root: t.TempDir(), at: map[int]string{}}
+	ctx, fails, refused := context.Background(), "", errors.New("it is refused")
+	root := &hookedTarget{Target: snapshot.Dir(w.root), get: func(string) {}}
+	root.list = func(prefix string) error {
+		if fails != "" && strings.HasPrefix(prefix, fails) {
+			return refused
+		}
+		return nil
+	}
+	own := snapshot.Below(root, "node0", func() []string { return []string{"node1", "node2"} })
+	for _, leader := range []string{"node0", "node0", "node2", "node1"} {
+		w.at[0] = leader
+		w.prune(w.save(0), 9, 0)
+	}
+	fails = "node1/"
+	if _, err := snapshot.PruneAll(ctx, own, 2); !errors.Is(err, refused) || !strings.Contains(err.Error(), "node1") {
+		t.Errorf("a place that cannot be read: %v", err)
+	}
+	w.have(nil, []int{2, 3, 4})
+	fails = ""
+	root.get = func(name string) {
+		if strings.HasPrefix(name, "node1/") {
+			w.at[0] = "node1"
+			list, _, err := snapshot.List(ctx, w.place(0), "")
+			for i := range list {
+				err = errors.Join(err, snapshot.Remove(ctx, w.place(0), &list[i]))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := snapshot.PruneAll(ctx, own, 2); err != nil {
+		t.Errorf("a snapshot is deleted while those of its place are read: %v", err)
+	}
+	w.have(nil, []int{2, 3})
 }

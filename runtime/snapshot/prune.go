@@ -12,7 +12,8 @@ import (
 // of the store lists any more. like was made last; of several stores, it is there with all its parts. It returns how
 // many snapshots it has deleted.
 //
-// The snapshots in the places beside count, too: see Below. like stays, whatever they have.
+// The snapshots in the places beside count, too: see Below. like stays, whatever they have. Those of a place that cannot be read do not count, so that more
+// stay; the error says so.
 //
 // Parts that are pending do not count, and stay until keep newer ones count. All that count are whole. So the newest keep whole snapshots of several stores
 // stay in each store, whichever of them were told so.
@@ -55,11 +56,13 @@ func prune(ctx context.Context, t Target, like *Manifest, keep int, last string)
 	if err != nil {
 		return 0, err
 	}
+	var unread error
+	defer func() { err = errors.Join(err, unread) }()
 	counted := slices.Clone(list)
 	for _, other := range beside(t) {
 		more, _, err := List(ctx, other, like.Store)
 		if err != nil {
-			return 0, err
+			unread = errors.Join(unread, fmt.Errorf("the snapshots in %s do not count: %w", other, err))
 		}
 		counted = append(counted, more...)
 	}

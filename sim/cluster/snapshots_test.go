@@ -258,7 +258,7 @@ func TestPartsOfFormerLeadersGo(t *testing.T) {
 	// seen returns how many snapshots are whole, how many are there in part, and the places that have parts of store 0.
 	seen := func() (whole, partly int, places map[string]bool) {
 		places = map[string]bool{}
-		list, _, err := snapshot.All(t.Context(), snapshot.Dir(place)) // it fails if a manifest is deleted meanwhile
+		list, _, err := snapshot.All(t.Context(), snapshot.Dir(place))
 		for i := 0; err == nil && i < len(list); i++ {
 			f := list[i]
 			if len(f.Missing) > 0 {
