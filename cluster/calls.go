@@ -40,6 +40,8 @@ type storeBrief struct {
 	Leads  bool              `json:"leads"`
 	Serves bool              `json:"serves"` // its system is open
 	Failed bool              `json:"failed"` // it could not open that lately
+	// Identity is the id of the store, which snapshots are of. Only a node whose system is open tells it.
+	Identity string `json:"identity,omitempty"`
 	// Progress are the members that its leader knows, as of an entry: the last one that is committed and was handed to the state.
 	Progress   []replica.Progress `json:"progress,omitempty"`
 	Commit     uint64             `json:"commit"`     // the entry's index
@@ -110,6 +112,9 @@ func (n *node) tell() brief {
 		h := n.holders.of(n, st.ID)
 		_, at, timings := h.known()
 		st.Serves, st.Failed, st.Timings, st.Load = at.Here != nil, h.hasFailed(), timings, h.measure()
+		if s := h.runs(); s != nil {
+			st.Identity = s.Store.Identity().Store
+		}
 		b.Stores = append(b.Stores, st)
 	}
 	n.stores.mu.Lock()

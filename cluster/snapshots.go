@@ -58,7 +58,28 @@ func (n *node) everIn() []event.NodeID {
 	return slices.Sorted(maps.Keys(n.placement.State().Members))
 }
 
-// takeSnapshots takes snapshots of all stores while this node leads the first of several, and deletes old ones of this node, whatever it leads.
+// ledElsewhere returns the ids of the stores that other nodes lead, as far as these have told them. Other clusters may send to the place of this one: their
+// stores are not among them.
+func (n *node) ledElsewhere() []string {
+	ids := make(map[string]bool)
+	n.mu.Lock()
+	for _, h := range n.brief {
+		for _, st := range h.brief.Stores {
+			ids[st.Identity] = true
+		}
+	}
+	n.mu.Unlock()
+	delete(ids, "")
+	for _, h := range n.holders.all() {
+		if s := h.runs(); s != nil {
+			delete(ids, s.Store.Identity().Store)
+		}
+	}
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// takeSnapshots takes snapshots of all stores while this node leads the first of several, and deletes old ones that this node has sent of stores which
+// others lead now. Of those that it leads it does so behind each snapshot, and what one that failed has sent is there for the next.
 func (n *node) takeSnapshots() {
 	every := n.c.Snapshots.Every()
 	if every == 0 {
@@ -83,7 +104,7 @@ func (n *node) takeSnapshots() {
 				n.log.Error("no snapshot of the stores was taken", "error", err)
 			}
 		}
-		n.c.Snapshots.Prune(ctx, n.log)
+		n.c.Snapshots.Prune(ctx, n.ledElsewhere(), n.log)
 	}
 }
 

@@ -112,12 +112,12 @@ func (n *NodeSnapshots) Open(node event.NodeID, nodes func() []event.NodeID) err
 	return nil
 }
 
-// Prune deletes what is old in the place of the node. What it has sent of stores that other nodes lead now grows old, too, by what these send.
-func (n *NodeSnapshots) Prune(ctx context.Context, log *slog.Logger) {
+// Prune deletes what the node has sent of stores that other nodes lead now, as that grows old by what these send.
+func (n *NodeSnapshots) Prune(ctx context.Context, stores []string, log *slog.Logger) {
 	n.taking.Lock()
 	defer n.taking.Unlock()
 	n.delete(ctx, log, notDeleted, func(ctx context.Context) error {
-		_, err := snapshot.PruneAll(ctx, n.target, n.SnapshotKeep)
+		_, err := snapshot.PruneAll(ctx, n.target, stores, n.SnapshotKeep)
 		return err
 	})
 }

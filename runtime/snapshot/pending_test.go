@@ -178,7 +178,7 @@ func TestPartsAreInPlacesOfFormerLeaders(t *testing.T) {
 	w := &twoStores{t: t, root: t.TempDir(), at: map[int]string{}}
 	clean := func() {
 		for _, name := range []string{"node0", "node1", "node2"} {
-			if _, err := snapshot.PruneAll(context.Background(), w.node(name), 3); err != nil {
+			if _, err := snapshot.PruneAll(context.Background(), w.node(name), []string{"store0", "store1"}, 3); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -208,6 +208,27 @@ func TestPartsAreInPlacesOfFormerLeaders(t *testing.T) {
 	w.have([]int{7, 8, 9}, nil)
 	if chunks, marks := w.files("/chunks/"), w.files(".pending"); chunks != 6 || marks != 0 {
 		t.Errorf("%d files and %d marks are left of 3 snapshots of 2 stores", chunks, marks)
+	}
+}
+
+// Another cluster may send to the same place, from a node of the same number: what it keeps, and what it is sending, is its own.
+func TestOtherClustersSendToThePlace(t *testing.T) {
+	w := &twoStores{t: t, root: t.TempDir(), at: map[int]string{1: "node0"}} // store 1 is that of the other cluster
+	ctx := context.Background()
+	for range 4 {
+		w.prune(w.save(0, 1), 4, 0, 1)
+	}
+	sending := w.save(1)[1]
+	if err := os.Remove(filepath.Join(w.root, "node0", "store1", "snapshots", sending.Name+".json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range [][]string{nil, {"store0"}} {
+		if n, err := snapshot.PruneAll(ctx, w.node("node0"), own, 2); n != 2*len(own) || err != nil {
+			t.Errorf("of the stores %q it has deleted %d, %v", own, n, err)
+		}
+	}
+	if parts, chunks, marks := w.files("/store1/snapshots/"), w.files("/store1/chunks/"), w.files(".pending"); parts != 5 || chunks != 5 || marks != 1 {
+		t.Errorf("of the other cluster there are %d files of snapshots, %d of content and %d marks", parts, chunks, marks)
 	}
 }
 
@@ -250,7 +271,7 @@ func TestOtherPlacesFail(t *testing.T) {
 		w.prune(w.save(0), 9, 0)
 	}
 	fails = "node1/"
-	if _, err := snapshot.PruneAll(ctx, own, 2); !errors.Is(err, refused) || !strings.Contains(err.Error(), "node1") {
+	if _, err := snapshot.PruneAll(ctx, own, []string{"store0"}, 2); !errors.Is(err, refused) || !strings.Contains(err.Error(), "node1") {
 		t.Errorf("a place that cannot be read: %v", err)
 	}
 	w.have(nil, []int{2, 3, 4})
@@ -267,7 +288,7 @@ func TestOtherPlacesFail(t *testing.T) {
 			}
 		}
 	}
-	if _, err := snapshot.PruneAll(ctx, own, 2); err != nil {
+	if _, err := snapshot.PruneAll(ctx, own, []string{"store0"}, 2); err != nil {
 		t.Errorf("a snapshot is deleted while those of its place are read: %v", err)
 	}
 	w.have(nil, []int{2, 3})

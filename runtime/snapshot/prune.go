@@ -29,14 +29,15 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 	return prune(ctx, t, like, keep, like.path())
 }
 
-// PruneAll is Prune for all that a place has snapshots of, of whatever store. It tells nothing of the newest ones.
-func PruneAll(ctx context.Context, t Target, keep int) (deleted int, err error) {
+// PruneAll is Prune for all that a place has snapshots of, in some stores: others there may be of other programs, which send to them now. It tells nothing
+// of the newest ones.
+func PruneAll(ctx context.Context, t Target, stores []string, keep int) (deleted int, err error) {
 	list, _, err := List(ctx, t, "") // what it says of damage, prune says, too
 	if err != nil {
 		return 0, err
 	}
 	for i := range list {
-		if slices.ContainsFunc(list[:i], list[i].alike) {
+		if !slices.Contains(stores, list[i].Store) || slices.ContainsFunc(list[:i], list[i].alike) {
 			continue
 		}
 		n, failed := prune(ctx, t, &list[i], keep, "")
