@@ -232,6 +232,49 @@ func TestOtherClustersSendToThePlace(t *testing.T) {
 	}
 }
 
+// What was interrupted goes from the place of a node that sends nothing of the store any more, though no manifest is there that is whole: a snapshot that was
+// being sent, one whose deletion was cut off, and one whose manifest is damaged, as soon as enough newer ones count.
+func TestWhatWasInterruptedGoes(t *testing.T) {
+	w := &twoStores{t: t, root: t.TempDir(), at: map[int]string{}}
+	ctx, dir := context.Background(), filepath.Join(w.root, "node0", "store0")
+	manifest := func(part *snapshot.Saved) string { return filepath.Join(dir, "snapshots", part.Name+".json") }
+	clean := func() error {
+		_, err := snapshot.PruneAll(ctx, w.node("node0"), []string{"store0"}, 2)
+		return err
+	}
+	left := func(want int) {
+		t.Helper()
+		if n := w.files("/node0/"); n != want {
+			t.Errorf("%d files are left, and not %d", n, want)
+		}
+	}
+	killed := w.save(0)[0]
+	if err := os.Remove(manifest(killed)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "chunks", ".part-1"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	left(3) // with the mark
+	if err := clean(); err != nil {
+		t.Error(err)
+	}
+	left(0)
+	bad := w.save(0)
+	w.prune(bad, 2, 0)
+	if err := os.Truncate(manifest(bad[0]), 100); err != nil {
+		t.Fatal(err)
+	}
+	w.at[0] = "node1"
+	for n, files := range []int{2, 2, 0} {
+		if err := clean(); errors.As(err, new(*snapshot.DamageError)) != (files > 0) {
+			t.Errorf("beside %d newer ones: %v", n, err)
+		}
+		left(files)
+		w.prune(w.save(0), 2, 0)
+	}
+}
+
 // hookedTarget is one whose calls may find, or do, something else.
 type hookedTarget struct {
 	snapshot.Target

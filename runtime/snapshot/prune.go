@@ -26,21 +26,17 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 			return 0, err
 		}
 	}
-	return prune(ctx, t, like, keep, like.path())
+	return prune(ctx, t, like.Store, like, keep)
 }
 
-// PruneAll is Prune for all that a place has snapshots of, in some stores: others there may be of other programs, which send to them now. It tells nothing
-// of the newest ones.
+// PruneAll is Prune for all that a place has of some stores, whose leaders send to other places now: it tells nothing of the newest ones, and deletes what
+// was never finished, too. Further stores there may be of other programs, which send to the place while this runs.
 func PruneAll(ctx context.Context, t Target, stores []string, keep int) (deleted int, err error) {
-	list, _, err := List(ctx, t, "") // what it says of damage, prune says, too
-	if err != nil {
-		return 0, err
-	}
-	for i := range list {
-		if !slices.Contains(stores, list[i].Store) || slices.ContainsFunc(list[:i], list[i].alike) {
-			continue
+	for _, store := range stores {
+		n, failed := 0, settle(ctx, t, store)
+		if failed == nil {
+			n, failed = prune(ctx, t, store, nil, keep)
 		}
-		n, failed := prune(ctx, t, &list[i], keep, "")
 		deleted, err = deleted+n, errors.Join(err, failed)
 	}
 	return deleted, err
@@ -51,9 +47,9 @@ func (m *Manifest) alike(o Manifest) bool {
 	return m.Store == o.Store && m.Kind == o.Kind && m.Actor == o.Actor
 }
 
-// prune is Prune of what is like one that is not told to be whole. The manifest that has the name last stays.
-func prune(ctx context.Context, t Target, like *Manifest, keep int, last string) (deleted int, err error) {
-	list, damaged, err := List(ctx, t, like.Store)
+// prune is Prune in a store, for what last is of, which stays; if it is nil, for everything.
+func prune(ctx context.Context, t Target, store string, last *Manifest, keep int) (deleted int, err error) {
+	list, damaged, err := List(ctx, t, store)
 	if err != nil {
 		return 0, err
 	}
@@ -61,28 +57,31 @@ func prune(ctx context.Context, t Target, like *Manifest, keep int, last string)
 	defer func() { err = errors.Join(err, unread) }()
 	counted := slices.Clone(list)
 	for _, other := range beside(t) {
-		more, _, err := List(ctx, other, like.Store)
+		more, _, err := List(ctx, other, store)
 		if err != nil {
 			unread = errors.Join(unread, fmt.Errorf("the snapshots in %s do not count: %w", other, err))
 		}
 		counted = append(counted, more...)
 	}
-	counted = slices.DeleteFunc(counted, func(m Manifest) bool { return m.pending || !like.alike(m) })
-	slices.SortFunc(counted, byAge)
-	var oldest *Manifest // that is kept; nil: all are
-	if len(counted) >= keep {
-		oldest = &counted[len(counted)-keep]
+	counted = slices.DeleteFunc(counted, func(m Manifest) bool { return m.pending || last != nil && !last.alike(m) })
+	newer := func(m Manifest) (n int) {
+		for _, c := range counted {
+			if m.alike(c) && byAge(m, c) < 0 {
+				n++
+			}
+		}
+		return n
 	}
-	first := oldest // that is kept, of anything
 	var old []string
+	var first *Manifest // of those that stay here; nil: none does
 	used := make(map[string]bool)
 	for i := range list {
 		m := &list[i]
-		if oldest != nil && like.alike(*m) && byAge(*m, *oldest) < 0 && m.path() != last {
+		if newer(*m) >= keep && (last == nil || m.Name != last.Name) {
 			old = append(old, m.path())
 			continue
 		}
-		if first != nil && byAge(*m, *first) < 0 {
+		if first == nil || byAge(*m, *first) < 0 {
 			first = m
 		}
 		used[m.mark()] = true
@@ -90,13 +89,17 @@ func prune(ctx context.Context, t Target, like *Manifest, keep int, last string)
 			used[m.content(f)] = true
 		}
 	}
+	isOld := func(bad *DamageError) bool {
+		enough := func(c Manifest) bool { return bad.before(c.Name) && newer(c)+1 >= keep }
+		return !bad.Newer && (first == nil || bad.before(first.Name)) && slices.ContainsFunc(counted, enough)
+	}
 	// The manifests go before what they list: a crash must leave no snapshot that lacks a part.
 	if err := t.Delete(ctx, old...); err != nil {
 		return 0, err
 	}
 	deleted = len(old)
 	for _, bad := range damaged {
-		if first == nil || bad.Newer || !bad.before(first.Name) {
+		if !isOld(bad) {
 			return deleted, fmt.Errorf("the content of deleted snapshots stays, as it is not known which of it another snapshot needs: %w; or delete %s", bad, bad.Name)
 		}
 		if err := t.Delete(ctx, bad.Name); err != nil {
@@ -104,13 +107,13 @@ func prune(ctx context.Context, t Target, like *Manifest, keep int, last string)
 		}
 		deleted++
 	}
-	entries, err := t.List(ctx, like.Store+"/")
+	entries, err := t.List(ctx, store+"/")
 	if err != nil {
 		return deleted, err
 	}
 	var unused []string
 	for _, e := range entries {
-		if !used[e.Name] && (strings.HasPrefix(e.Name, like.Store+"/chunks/") || strings.HasSuffix(e.Name, pendingSuffix)) {
+		if !used[e.Name] && (strings.HasPrefix(e.Name, store+"/chunks/") || strings.HasSuffix(e.Name, pendingSuffix)) {
 			unused = append(unused, e.Name)
 		}
 	}
