@@ -335,6 +335,7 @@ func TestLeaving(t *testing.T) {
 		if err := put(e, "a", "1"); err != nil {
 			t.Fatal(err)
 		}
+		<-time.After(time.Second) // in which all get the entry
 		_, member := c.Node(id).Progress(replicatest.Group)
 		follow(t, c, id, id, other)
 		if err := c.Node(away).Leave(replicatest.Group, replica.Position{Index: member.Index - 1, Term: member.Term}); err != driver.ErrStays {
