@@ -42,7 +42,7 @@ func TestANodeThatCouldNotOpenAStore(t *testing.T) {
 		h.failed(7)
 		h.served(8) // another node has opened it: this one may fail again
 		second := told()
-		time.Sleep(failedFor)
+		<-time.After(failedFor)
 		if third := told(); first || !second || third {
 			t.Errorf("it could not open the store at first: %v, then: %v, at last: %v", first, second, third)
 		}

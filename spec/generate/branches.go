@@ -83,42 +83,29 @@ func (g *gen) filled(text string, quiet bool) string {
 		}
 		return fmt.Sprint(name, g.upto(last))
 	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "$")
-		b.WriteString(before)
-		if !found {
-			return b.String()
+	return fill(text, func(w string) string {
+		if d := w[1]; d >= '1' && d <= '9' {
+			return fmt.Sprint(g.upto(int(d - '0')))
 		}
-		if d := after[0]; d >= '1' && d <= '9' {
-			b.WriteString(fmt.Sprint(g.upto(int(d - '0'))))
-			text = after[1:]
-			continue
+		switch w {
+		case "$x":
+			return fmt.Sprintf("x%d", g.names)
+		case "$async":
+			return pick(g, []string{"async ", "async ", "async ", ""})
+		case "$leaf":
+			return fmt.Sprintf("leaves[(%d + by) %% len(leaves)]", g.upto(4))
+		case "$mid":
+			return fmt.Sprintf("mids[(%d + by) %% len(mids)]", g.upto(2))
+		case "$cell":
+			return fmt.Sprintf("cells[(%d + by) %% len(cells)]", g.upto(2))
+		case "$put":
+			return method("put", 1)
+		case "$add":
+			return method("add", 2)
+		case "$spread":
+			return method("spread", 2)
 		}
-		end := 0
-		for end < len(after) && after[end] >= 'a' && after[end] <= 'z' {
-			end++
-		}
-		text = after[end:]
-		switch after[:end] {
-		case "x":
-			fmt.Fprintf(&b, "x%d", g.names)
-		case "async":
-			b.WriteString(pick(g, []string{"async ", "async ", "async ", ""}))
-		case "leaf":
-			fmt.Fprintf(&b, "leaves[(%d + by) %% len(leaves)]", g.upto(4))
-		case "mid":
-			fmt.Fprintf(&b, "mids[(%d + by) %% len(mids)]", g.upto(2))
-		case "cell":
-			fmt.Fprintf(&b, "cells[(%d + by) %% len(cells)]", g.upto(2))
-		case "put":
-			b.WriteString(method("put", 1))
-		case "add":
-			b.WriteString(method("add", 2))
-		case "spread":
-			b.WriteString(method("spread", 2))
-		default:
-			assert.That(false, "branches: %q is nothing that is put in", after[:end])
-		}
-	}
+		assert.Unreachable("branches: %q is nothing that is put in", w)
+		return ""
+	})
 }

@@ -43,7 +43,12 @@ type templates struct {
 	once  map[string]func() string // likewise, but the same text in all of a statement
 }
 
-var placeholder = regexp.MustCompile(`\$\w`)
+var placeholder = regexp.MustCompile(`\$([a-z]+|\w)`)
+
+// fill has of put something in each place that a text leaves open: $, and a name or one letter or digit.
+func fill(text string, of func(w string) string) string {
+	return placeholder.ReplaceAllStringFunc(text, of)
+}
 
 // statementOf writes one of the templates; false if something that it needs cannot be had. Small letters that nothing
 // stands for are new locals.
@@ -59,18 +64,18 @@ func (b *body) statementOf(t templates) bool {
 		if f := t.made[w]; f != nil {
 			s := f()
 			failed = failed || s == ""
-			return placeholder.ReplaceAllStringFunc(s, word)
+			return fill(s, word)
 		}
 		switch f := t.once[w]; {
 		case locals[w] != "":
 		case f != nil:
-			locals[w] = placeholder.ReplaceAllStringFunc(f(), word)
+			locals[w] = fill(f(), word)
 		default:
 			locals[w] = g.name(w[1:])
 		}
 		return locals[w]
 	}
-	text := placeholder.ReplaceAllStringFunc(pick(g, t.list), word)
+	text := fill(pick(g, t.list), word)
 	if failed {
 		return false
 	}

@@ -38,8 +38,8 @@ func (g *gen) newPair(a, of *actor) {
 	for _, w := range []string{"ppoke", "tturn", "wwith", "sseen", "oone", "mmore", "ccount", "fpeek", "1twin", "2both", "3each", "4swap", "5list", "6twice"} {
 		words["$"+w[:1]] = g.name(w[1:])
 	}
-	fill := func(text string, more map[string]string) string {
-		return placeholder.ReplaceAllStringFunc(text, func(w string) string {
+	filled := func(text string, more map[string]string) string {
+		return fill(text, func(w string) string {
 			if w == "$q" {
 				return pick(g, []string{"", "this."})
 			}
@@ -72,13 +72,13 @@ func (g *gen) newPair(a, of *actor) {
 			},
 			write: func() {
 				bump := map[string]string{"$u": of.methods[0].name}
-				text := fill("class $P {\n\t$A $o;\n\tvector<$A> $m;\n\tint $c;\n", nil)
+				text := filled("class $P {\n\t$A $o;\n\tvector<$A> $m;\n\tint $c;\n", nil)
 				for i, m := range pairMethods {
 					if i < 4 || g.chance(2) {
-						text += "\t" + fill(m, bump) + "\n"
+						text += "\t" + filled(m, bump) + "\n"
 					}
 				}
-				g.decls = append(g.decls, text+"}\n", fill("int $f($P v) {\n\treturn v.$o.$u(1) + v.$c;\n}\n", bump))
+				g.decls = append(g.decls, text+"}\n", filled("int $f($P v) {\n\treturn v.$o.$u(1) + v.$c;\n}\n", bump))
 				all := maps.Clone(words)
 				maps.Copy(all, fields)
 				maps.Copy(all, bump)
