@@ -139,12 +139,12 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 // no room for them.
 func (g *Gate) Hold(q *Request, size int64) error {
 	q.held += size
-	return g.Counts.bodies.Take(SourceOf(q.By, q.Remote), size, g.BodiesMax, EachOf(g.BodiesMax, g.BodyMax))
+	return g.Counts.bodies.Take(q.Source(), size, g.BodiesMax, EachOf(g.BodiesMax, g.BodyMax))
 }
 
 // Release gives back what Hold has counted. Answer calls it.
 func (g *Gate) Release(q *Request) {
-	g.Counts.bodies.Give(SourceOf(q.By, q.Remote), q.held)
+	g.Counts.bodies.Give(q.Source(), q.held)
 	q.held = 0
 }
 

@@ -21,6 +21,9 @@ func SourceOf(by *access.Caller, remote string) Source {
 	return Source{by: by}
 }
 
+// Source returns where the request comes from.
+func (q *Request) Source() Source { return SourceOf(q.By, q.Remote) }
+
 // EachOf returns how much of a room one source may take, so that none takes the room of all; it is enough for one request.
 func EachOf(all, one int64) int64 { return max(all/4, one) }
 

@@ -13,7 +13,7 @@ import (
 // receive returns the message of a call. What it receives beyond the time that it has is not awaited: the receiver is free again
 // when the call has ended.
 func (s *Server) receive(ctx context.Context, stream grpc.ServerStream, q *gate.Request) ([]byte, error) {
-	r := s.reading.enter(sourceOf(q))
+	r := s.reading.enter(q.Source())
 	if r.admitted != nil {
 		late := time.NewTimer(s.reading.late)
 		defer late.Stop()

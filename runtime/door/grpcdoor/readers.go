@@ -7,7 +7,6 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 )
 
@@ -26,27 +25,14 @@ type readers struct {
 	mu      sync.Mutex
 	open    []*reading // in the order in which they have begun
 	waiting []*reading
-	of      map[source]int // how many of open each has
-	looks   time.Time      // when timer is due; the zero time: it is not set
-	timer   *time.Timer    // has look called; one for all, as arguments are late that seldom
-}
-
-// source is where calls come from: a caller, or where callers are not known a connection.
-type source struct {
-	by     *access.Caller
-	remote string
-}
-
-func sourceOf(q *gate.Request) source {
-	if q.By == access.Anyone {
-		return source{remote: q.Remote}
-	}
-	return source{by: q.By}
+	of      map[gate.Source]int // how many of open each has
+	looks   time.Time           // when timer is due; the zero time: it is not set
+	timer   *time.Timer         // has look called; one for all, as arguments are late that seldom
 }
 
 // reading is a call whose arguments are being read, or are to be.
 type reading struct {
-	from         source
+	from         gate.Source
 	asked, began time.Time
 	ended        bool          // it is late, or gives way
 	admitted     chan struct{} // closed then; nil: at once
@@ -73,7 +59,7 @@ func (rs *readers) done(r *reading) ([]byte, error) {
 }
 
 // enter asks for a place. Caller waits for admitted, and calls leave in any case.
-func (rs *readers) enter(from source) *reading {
+func (rs *readers) enter(from gate.Source) *reading {
 	r, ok := rs.spare.Get().(*reading)
 	if !ok {
 		r = &reading{got: make(chan received, 2)}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 )
 
 // ending returns how long after began r is ended, and by which code.
@@ -21,8 +22,8 @@ func ending(r *reading, began time.Time) (time.Duration, string) {
 // shorter one while calls of others wait.
 func TestReadingsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rs := &readers{max: 2, each: 2, patience: time.Second, late: 40 * time.Second, of: make(map[source]int)}
-		a := source{remote: "a"}
+		rs := &readers{max: 2, each: 2, patience: time.Second, late: 40 * time.Second, of: make(map[gate.Source]int)}
+		a := gate.SourceOf(nil, "a")
 		began := time.Now()
 		first := rs.enter(a)
 		time.Sleep(30 * time.Second)
@@ -39,7 +40,7 @@ func TestReadingsEnd(t *testing.T) {
 		began = time.Now()
 		first, second = rs.enter(a), rs.enter(a)
 		time.Sleep(200 * time.Millisecond)
-		other := rs.enter(source{remote: "b"})
+		other := rs.enter(gate.SourceOf(nil, "b"))
 		if after, code := ending(first, began); after != time.Second || code != door.Full {
 			t.Errorf("the first gives way after %v: %s", after, code)
 		}
@@ -63,17 +64,17 @@ func TestReadingsEnd(t *testing.T) {
 // A call gets what was received for it. What is still being received when a reading is ended comes to no other call.
 func TestReadingsAreNotMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rs := &readers{max: 2, each: 2, patience: time.Second, late: 40 * time.Second, of: make(map[source]int)}
+		rs := &readers{max: 2, each: 2, patience: time.Second, late: 40 * time.Second, of: make(map[gate.Source]int)}
 		arrive := func(r *reading, text string) {
 			r.message.bytes = []byte(text)
 			r.got <- received{whole: true}
 		}
-		ended := rs.enter(source{remote: "a"})
+		ended := rs.enter(gate.SourceOf(nil, "a"))
 		if b, err := rs.done(ended); b != nil || err == nil {
 			t.Errorf("a reading that was ended has %q: %v", b, err)
 		}
 		for range 10 {
-			r := rs.enter(source{remote: "b"})
+			r := rs.enter(gate.SourceOf(nil, "b"))
 			if r == ended {
 				t.Fatal("a call has a reading whose message may still arrive")
 			}

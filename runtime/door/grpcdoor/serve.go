@@ -29,7 +29,7 @@ const (
 // Serve returns what serves gRPC beside gate. It is for httpdoor.Config.GRPC.
 func (s *Services) Serve(g *gate.Gate) *Server {
 	of := &Server{Services: s, gate: g, receivers: newReceivers(),
-		reading: readers{max: argsMax, each: argsEach, patience: argsMin, late: argsTime, of: make(map[source]int)}}
+		reading: readers{max: argsMax, each: argsEach, patience: argsMin, late: argsTime, of: make(map[gate.Source]int)}}
 	of.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)}),
 		grpc.MaxRecvMsgSize(int(g.BodyMax)),
