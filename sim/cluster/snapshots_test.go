@@ -272,9 +272,9 @@ func TestPartsOfFormerLeadersGo(t *testing.T) {
 	}
 	eventually(t, "two nodes have sent parts of store 0", func() (bool, any) {
 		whole, partly, places := seen()
-		if len(places) == 1 {
-			from := w.leader()
-			w.transfer(from, (from+1)%nodes) // the nodes may move it on, as each is to lead as many
+		// The leader goes when it has sent some, and the next one has time to. The nodes may move the store on, as each is to lead as many.
+		if from := w.leader(); len(places) == 1 && places[filepath.Join(place, fmt.Sprintf("node%d", w.node(from, from).ID))] {
+			w.transfer(from, (from+1)%nodes)
 		}
 		return len(places) > 1, fmt.Sprint(whole, partly, places)
 	})

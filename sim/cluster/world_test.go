@@ -267,13 +267,16 @@ func (w *world) transfer(from, to int) {
 }
 
 // name returns what a node is called, as another one says.
-func (w *world) name(by, of int) string {
+func (w *world) name(by, of int) string { return w.node(by, of).Name }
+
+// node returns what a node says of another one, or of itself.
+func (w *world) node(by, of int) status.Node {
 	w.t.Helper()
 	s, err := w.status(by)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return s.Nodes[slices.IndexFunc(s.Nodes, func(n status.Node) bool { return n.Listen == w.http[of] })].Name
+	return s.Nodes[slices.IndexFunc(s.Nodes, func(n status.Node) bool { return n.Listen == w.http[of] })]
 }
 
 // order asks a node for what an operator may, and returns the answer.
