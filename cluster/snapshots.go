@@ -28,7 +28,7 @@ const (
 	keptMax   = 10 * time.Second      // how long what a store had is kept for the one that has halted it, until that has it saved
 )
 
-// snapshotPart is what the leader of a store is asked to do for a snapshot of several.
+// snapshotPart is what a node is asked to do for a snapshot of several stores: the leader of a store, and then the node that has halted it.
 type snapshotPart struct {
 	Do    string       `json:"do"`
 	Set   snapshot.Set `json:"set"` // at the store
@@ -85,12 +85,8 @@ func (n *node) takeSnapshots() {
 	if every == 0 {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := n.whileItRuns()
 	defer cancel()
-	go func() { // ends with the node
-		<-n.stop
-		cancel()
-	}()
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
@@ -99,8 +95,8 @@ func (n *node) takeSnapshots() {
 			return
 		case <-t.C:
 		}
-		if len(n.placement.State().Stores) > 1 && n.holders.of(n, firstStore).runs() != nil {
-			if err := n.takeSnapshot(ctx); err != nil && ctx.Err() == nil {
+		if stores := len(n.placement.State().Stores); stores > 1 && n.holders.of(n, firstStore).runs() != nil {
+			if err := n.newTaking(stores).take(ctx); err != nil && ctx.Err() == nil {
 				n.log.Error("no snapshot of the stores was taken", "error", err)
 			}
 		}
@@ -108,34 +104,60 @@ func (n *node) takeSnapshots() {
 	}
 }
 
-// takeSnapshot takes a snapshot of all stores.
-func (n *node) takeSnapshot(ctx context.Context) error {
-	taken := n.clock.Now()
-	set := snapshot.NewSet(taken, len(n.placement.State().Stores))
-	if err := n.saveParts(ctx, set, taken); err != nil {
-		// A store that does not hear of it goes on by itself. Its part stays, and does not count: see snapshot.Prune.
-		_ = n.askParts(context.WithoutCancel(ctx), doDrop, set, taken)
+// whileItRuns returns a context that is done when the node ends. The caller calls cancel.
+func (n *node) whileItRuns() (ctx context.Context, cancel context.CancelFunc) {
+	ctx, cancel = context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-n.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// taking is a snapshot of several stores that this node takes.
+type taking struct {
+	n     *node
+	set   snapshot.Set
+	taken time.Time
+	at    []event.NodeID // of each store the node that was last asked to halt it, and has the part, whatever node leads the store behind that; 0: none
+}
+
+// newTaking returns a snapshot of so many stores as they are now.
+func (n *node) newTaking(stores int) *taking {
+	now := n.clock.Now()
+	return &taking{n, snapshot.NewSet(now, stores), now, make([]event.NodeID, stores)}
+}
+
+// take takes the snapshot.
+func (k *taking) take(ctx context.Context) error {
+	if err := k.save(ctx); err != nil {
+		// A store that does not hear of it goes on by itself. Its part stays, and does not count: see snapshot.Prune. One that hears of it deletes its
+		// part, however long that takes.
+		_ = k.ask(context.WithoutCancel(ctx), doDrop)
 		return err
 	}
-	n.log.Info("snapshot", "name", set.Name, "stores", set.Stores, "took", time.Since(taken))
+	k.n.log.Info("snapshot", "name", k.set.Name, "stores", k.set.Stores, "took", time.Since(k.taken))
 	// From here on the snapshot is there, and no part may be dropped any more.
-	if err := n.askParts(ctx, doPrune, set, taken); err != nil && ctx.Err() == nil {
-		n.log.Warn("not all stores have deleted what is old", "error", err)
+	if err := k.ask(ctx, doPrune); err != nil && ctx.Err() == nil {
+		k.n.log.Warn("not all stores have deleted what is old", "error", err)
 	}
 	return nil
 }
 
-// saveParts halts all stores at one moment, and has them save what they had then.
-func (n *node) saveParts(ctx context.Context, set snapshot.Set, taken time.Time) error {
+// save halts all stores at one moment, and has them save what they had then.
+func (k *taking) save(ctx context.Context) error {
 	for tries := 1; ; tries++ {
-		err := n.askParts(ctx, doHalt, set, taken)
+		err := k.ask(ctx, doHalt)
 		if err == nil {
 			break
 		}
 		if !errors.Is(err, errUndecided) || tries == haltTries {
 			return err
 		}
-		if err := n.askParts(ctx, doDrop, set, taken); err != nil {
+		if err := k.ask(ctx, doDrop); err != nil {
 			return err
 		}
 		select {
@@ -144,24 +166,24 @@ func (n *node) saveParts(ctx context.Context, set snapshot.Set, taken time.Time)
 			return ctx.Err()
 		}
 	}
-	if err := n.askParts(ctx, doResume, set, taken); err != nil {
+	if err := k.ask(ctx, doResume); err != nil {
 		return err
 	}
-	return n.askParts(ctx, doSave, set, taken)
+	return k.ask(ctx, doSave)
 }
 
-// askParts has the leaders of all stores do something, at once, and waits for that.
-func (n *node) askParts(ctx context.Context, do string, set snapshot.Set, taken time.Time) error {
+// ask asks for all parts at once, and waits for that.
+func (k *taking) ask(ctx context.Context, do string) error {
 	if do != doSave && do != doPrune {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, haltMax)
 		defer cancel()
 	}
-	failed := make([]error, set.Stores)
+	failed := make([]error, k.set.Stores)
 	var group sync.WaitGroup
-	for store := range set.Stores {
+	for store := range k.set.Stores {
 		group.Go(func() {
-			if err := n.askPart(ctx, snapshotPart{do, set.At(store), taken}); err != nil {
+			if err := k.askFor(ctx, store, do); err != nil {
 				failed[store] = fmt.Errorf("store %d: %w", store, err)
 			}
 		})
@@ -170,17 +192,28 @@ func (n *node) askParts(ctx context.Context, do string, set snapshot.Set, taken 
 	return errors.Join(failed...)
 }
 
-// askPart has the leader of a store do something.
-func (n *node) askPart(ctx context.Context, p snapshotPart) error {
-	_, at, _ := n.holders.of(n, placement.StoreID(p.Set.Store)).known()
-	switch {
-	case at.Here != nil:
-		return n.doPart(ctx, p)
-	case at.Node == 0:
+// node returns the node that is asked for the part of a store: its leader if it is to be halted, and then the node that has halted it. 0: there is none.
+func (k *taking) node(store int, do string) event.NodeID {
+	if do == doHalt {
+		_, place, _ := k.n.holders.of(k.n, placement.StoreID(store)).known()
+		if k.at[store] = place.Node; place.Here != nil {
+			k.at[store] = k.n.id.Node
+		}
+	}
+	return k.at[store]
+}
+
+// askFor asks for the part of a store.
+func (k *taking) askFor(ctx context.Context, store int, do string) error {
+	n, p, at := k.n, snapshotPart{do, k.set.At(store), k.taken}, k.node(store, do)
+	switch at {
+	case 0:
 		return errors.New("it has no leader")
+	case n.id.Node:
+		return n.doPart(ctx, p)
 	}
 	b, _ := json.Marshal(p) // never fails
-	answer, err := n.transport.Call(ctx, at.Node, append([]byte{callSnapshot}, b...))
+	answer, err := n.transport.Call(ctx, at, append([]byte{callSnapshot}, b...))
 	if err == nil && len(answer) > 0 {
 		err = errUndecided
 	}
@@ -200,7 +233,7 @@ func (n *node) servePart(ctx context.Context, body []byte) ([]byte, error) {
 	return nil, err
 }
 
-// doPart does what a store that this node leads is asked for.
+// doPart does what is asked for of a store that this node leads, or has led when it was halted.
 func (n *node) doPart(ctx context.Context, p snapshotPart) error {
 	parts := &n.snapshots
 	if p.Do == doHalt {
@@ -229,6 +262,8 @@ func (n *node) doPart(ctx context.Context, p snapshotPart) error {
 	case doPrune:
 		h.Prune(ctx)
 	case doDrop:
+		ctx, cancel := n.whileItRuns()
+		defer cancel()
 		h.Drop(ctx)
 	}
 	return nil

@@ -1,12 +1,18 @@
 package cluster
 
 import (
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -30,4 +36,27 @@ func TestStoresThatOthersLead(t *testing.T) {
 	if list := n.ledElsewhere(); !slices.Equal(list, []string{"a", "b"}) {
 		t.Errorf("others lead %q", list)
 	}
+}
+
+// A store may get another leader while a snapshot is taken: the node that has halted it has the part, and is asked to save it and to drop it.
+func TestAPartStaysWhereItsStoreWasHalted(t *testing.T) {
+	n := &node{id: &identity.Identity{Node: 1}}
+	h := newHolder(1, replicatest.Group, nil, sched.NewHybrid(sched.RealClock{}), nil, slog.New(slog.DiscardHandler))
+	n.holders.list = map[event.StoreID]*holder{0: h}
+	k := &taking{n: n, set: snapshot.NewSet(time.Unix(1, 0), 1), at: make([]event.NodeID, 1)}
+	asked := func(do string, want event.NodeID) {
+		t.Helper()
+		if at := k.node(0, do); at != want {
+			t.Errorf("node %d is asked to %s, and not %d", at, do, want)
+		}
+	}
+	asked(doHalt, 0)
+	h.turn(replica.Role{Group: replicatest.Group, Term: 1, Leader: 2})
+	asked(doDrop, 0)
+	asked(doHalt, 2)
+	h.turn(replica.Role{Group: replicatest.Group, Term: 2, Leader: 3})
+	for _, do := range []string{doResume, doSave, doPrune, doDrop} {
+		asked(do, 2)
+	}
+	asked(doHalt, 3)
 }

@@ -53,9 +53,9 @@ func (l *halts) close() {
 type Halted struct {
 	led *Led
 
-	mu     sync.Mutex      // held while the part is saved
-	halted *archive.Halted // nil: it is over
-	saved  *snapshot.Manifest
+	mu     sync.Mutex         // held while the part is saved
+	halted *archive.Halted    // nil: it is over
+	saved  *snapshot.Manifest // nil: nothing is there that Drop would have to delete
 }
 
 // Halt halts the store until Resume, or until limit has passed. The caller calls Close. The error is an *archive.UndecidedError if it is to try again.
@@ -103,9 +103,11 @@ func (h *Halted) Save(ctx context.Context, set snapshot.Set, taken time.Time) (e
 	defer n.taking.Unlock()
 	start := time.Now()
 	saved, err := h.halted.Save(ctx, n.target, set, taken)
+	if saved != nil {
+		h.saved = &saved.Manifest
+	}
 	if err == nil {
 		tell(h.led.of.Log, saved, start)
-		h.saved = &saved.Manifest
 	}
 	h.over()
 	return err
@@ -116,7 +118,7 @@ func (h *Halted) Prune(ctx context.Context) {
 	h.end(func(n *NodeSnapshots) { n.prune(ctx, h.saved, h.led.of.Log) })
 }
 
-// Drop ends the part, and deletes what it has saved: another part has failed.
+// Drop ends the part, and deletes what it has saved: a part has failed, this one or another.
 func (h *Halted) Drop(ctx context.Context) {
 	h.end(func(n *NodeSnapshots) {
 		n.delete(ctx, h.led.of.Log, "the part of a snapshot that failed was not deleted", func(ctx context.Context) error {

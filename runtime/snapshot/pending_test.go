@@ -275,6 +275,42 @@ func TestWhatWasInterruptedGoes(t *testing.T) {
 	}
 }
 
+// A part that could not be saved whole may have left its mark, and its manifest. What Save returns with the error is enough to delete them.
+func TestAPartThatCouldNotBeSavedIsRemoved(t *testing.T) {
+	refused := errors.New("it is refused")
+	for _, suffix := range []string{".pending", ".json"} {
+		w := &twoStores{t: t, root: t.TempDir()}
+		target := &refusingTarget{w.place(0), suffix, refused}
+		set := snapshot.NewSet(time.Unix(1, 0), 2).At(0)
+		m := snapshot.Manifest{Kind: snapshot.Store, Store: "store0", Program: "shop", Number: 1, Taken: time.Unix(1, 0), Set: &set}
+		s, err := snapshot.Save(context.Background(), target, m, func(emit func(key, value []byte) error) error { return emit([]byte("k"), nil) })
+		if !errors.Is(err, refused) || w.files(".pending") != 1 {
+			t.Fatalf("%s: %d marks are there, %v", suffix, w.files(".pending"), err)
+		}
+		if err := snapshot.Remove(context.Background(), target, &s.Manifest); err != nil {
+			t.Error(err)
+		}
+		if n := w.files("/snapshots/"); n != 0 {
+			t.Errorf("%s: %d files are left", suffix, n)
+		}
+	}
+}
+
+// refusingTarget stores what has a name that ends so, and says that it has not.
+type refusingTarget struct {
+	snapshot.Target
+	suffix  string
+	refused error
+}
+
+// Put implements snapshot.Target.
+func (r *refusingTarget) Put(ctx context.Context, name string, content io.Reader, size int64) error {
+	if err := r.Target.Put(ctx, name, content, size); err != nil || !strings.HasSuffix(name, r.suffix) {
+		return err
+	}
+	return r.refused
+}
+
 // hookedTarget is one whose calls may find, or do, something else.
 type hookedTarget struct {
 	snapshot.Target

@@ -22,7 +22,8 @@ type Saved struct {
 
 // Save makes a snapshot of rows; m says what it is of, with the number of NextNumber, and Save fills the rest. What the target
 // has already is not sent. Saving again after an error sends what is missing. A snapshot of one of several stores is
-// marked as pending, until Prune is told that the others are there, too.
+// marked as pending, until Prune is told that the others are there, too. An error may come with a Saved: the mark, or the manifest, may be there
+// all the same, and Remove deletes them.
 func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) {
 	m.Version = plainVersion
 	if m.Store == "" || strings.ContainsAny(m.Store, "/\\") {
@@ -72,7 +73,7 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 	}
 	if s.Set != nil {
 		if s.pending, err = true, put(ctx, t, s.mark(), nil); err != nil {
-			return nil, err
+			return &s.Saved, err
 		}
 	}
 	return &s.Saved, put(ctx, t, s.path(), data)

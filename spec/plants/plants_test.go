@@ -130,9 +130,13 @@ var (
 // shown is how many failures of a suite the table has.
 const shown = 3
 
+// quick has Go leave out the tables of debuggers, and compile the functions of a package one after the other: half of the time goes into compilers, and
+// several of them run as it is.
+const quick = "-gcflags=github.com/aeon-lang/aeon/...=-dwarf=false -c=1"
+
 // test runs a suite, with a bug if there is an overlay, until a test fails, and returns what it has said then, "" if it passes.
 func test(t *testing.T, suite, overlay string) string {
-	args := append([]string{"test", "-vet=off", "-count=1", "-failfast"}, strings.Fields(suite)...)
+	args := append([]string{"test", "-vet=off", "-count=1", "-failfast", quick}, strings.Fields(suite)...)
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = root
 	if overlay != "" {
