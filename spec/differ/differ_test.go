@@ -22,6 +22,7 @@ var (
 	stores   = flag.Int("stores", 2, "how many programs of each profile are compared that run on three stores")
 	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
 	steps    = flag.Int("steps", 3000, "how many steps a walk through all orders of a program may have")
+	limit    = flag.Duration("limit", 5*time.Second, "how long a compiled run may take: longer where others have the processors first")
 	only     = flag.String("profile", "", "compare programs of one profile only: sequential or concurrent")
 	shrink   = flag.Bool("shrink", true, "make programs that show a difference smaller, the first three of a run")
 	keep     = flag.String("keep", "", "write the programs that show a difference into this `directory`")
@@ -31,7 +32,7 @@ var (
 const chunk = 250
 
 func newComparer() *differ.Comparer {
-	c := &differ.Comparer{StatesMax: 30_000, StepsMax: *steps, LimitMS: 5000}
+	c := &differ.Comparer{StatesMax: 30_000, StepsMax: *steps, LimitMS: limit.Milliseconds()}
 	for s := range *seeds {
 		c.Seeds = append(c.Seeds, uint64(s))
 	}

@@ -16,6 +16,7 @@ var (
 	seeds  = flag.Int("seeds", 12, "how often each compiled program runs")
 	stored = flag.Int("stored", 4, "how many of these runs are repeated on a store")
 	stores = flag.Int("stores", 1, "how many of these runs are repeated on three stores")
+	limit  = flag.Duration("limit", 0, "how long a compiled run may take, if not ten seconds: longer where others have the processors first")
 	only   = flag.String("only", "", "the one program to run: the name of its file without .txtar")
 )
 
@@ -30,7 +31,7 @@ func TestGoldenPrograms(t *testing.T) {
 	}
 	told := map[string]int{} // by the format
 	doing := func(format string, _ ...any) { told[format]++ }
-	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update, Stored: *stored, Stores: *stores, Compiler: batch.Compiler{Replicated: replicatest.Asked()}, Doing: doing})
+	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update, Stored: *stored, Stores: *stores, LimitMS: limit.Milliseconds(), Compiler: batch.Compiler{Replicated: replicatest.Asked()}, Doing: doing})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ type Options struct {
 	Stored   int    // so many of the seeds run on a store, too
 	Stores   int    // so many of the seeds run on several stores, too, over which the actors are spread
 	Nodes    int    // if above 1, all seeds run on so many stores instead, one step at a time
+	LimitMS  int64  // for one compiled run; 0: ten seconds
 	Update   bool   // write what the interpreter and the checker say into the files
 	Compiler batch.Compiler
 	// Doing, if set, is told what is being done, in words for users.
@@ -150,7 +151,7 @@ func (o *Options) run(ctx context.Context, x *batch.Executable, owner []*Result)
 	alone := len(jobs)
 	jobs = append(jobs, x.Jobs(seeds[:min(o.Stores, len(seeds))]...)...)
 	for i := range jobs {
-		jobs[i].Simulated = true
+		jobs[i].Simulated, jobs[i].LimitMS = true, o.LimitMS
 		jobs[i].Stored = i >= plain && i < alone
 		jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
 		switch {
