@@ -194,7 +194,7 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	case err != nil:
 		return nil, nil, err
 	}
-	if !c.Create && c.Adopt == "" && !slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != "lost+found" }) {
+	if !c.Create && c.Adopt == "" && !slices.ContainsFunc(list, identity.Counts) {
 		return nil, nil, fmt.Errorf("%s %s: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir, what)
 	}
 	if err == nil && ranAlone(c, dir) {

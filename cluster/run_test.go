@@ -106,7 +106,7 @@ func refuses(t *testing.T, dir, listen, own, want string) {
 // A node that cannot start says why, whichever part of it fails, and leaves no directory behind if it has not begun.
 func TestNodesThatCannotStart(t *testing.T) {
 	t.Parallel() // it waits for nodes
-	dir := t.TempDir()
+	dir, parent := t.TempDir(), t.TempDir()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,11 @@ func TestNodesThatCannotStart(t *testing.T) {
 	if _, err := os.Stat(other); !os.IsNotExist(err) {
 		t.Errorf("a node that could not listen has begun: %v", err)
 	}
-	for of, want := range map[string]string{dir: "is empty", other: "does not exist"} {
+	begun := filepath.Join(parent, "begun") // by a node that was ended before it had joined
+	if err := os.MkdirAll(filepath.Join(begun, "identity.new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for of, want := range map[string]string{dir: "is empty", begun: "is empty", other: "does not exist"} {
 		r := try(of, free, free, "", false)
 		if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), of+" "+want+": to begin a new cluster there, add --create") {
 			t.Errorf("code %d: %s", code, r.said.String())

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // The names in a data directory, and in the folder of the identity.
@@ -74,6 +75,9 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// Counts reports whether an entry of a data directory makes it one that is not empty. What a node leaves that is ended while it begins does not.
+func Counts(e os.DirEntry) bool { return e.Name() != unready && e.Name() != "lost+found" }
+
 // prepareEmpty makes dir if there is none, and refuses one that has anything but what is allowed in it.
 func prepareEmpty(dir string, allowed ...string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -83,13 +87,9 @@ func prepareEmpty(dir string, allowed ...string) error {
 	if err != nil {
 		return err
 	}
-	allowed = append(allowed, unready, "lost+found")
-entries:
 	for _, e := range entries {
-		for _, name := range allowed {
-			if e.Name() == name {
-				continue entries
-			}
+		if !Counts(e) || slices.Contains(allowed, e.Name()) {
+			continue
 		}
 		switch e.Name() {
 		case folder:
