@@ -23,12 +23,13 @@ const (
 
 // brief is what a node tells of itself.
 type brief struct {
-	PID    int           `json:"pid"`
-	Listen string        `json:"listen"`
-	Open   bool          `json:"open"` // it asks clients neither for TLS nor for tokens
-	Asks   string        `json:"asks"` // what it asks clients for, as status.Node has it
-	Sync   time.Duration `json:"sync"` // of its log; the mean of the last second
-	Stores []storeBrief  `json:"stores"`
+	PID    int            `json:"pid"`
+	Listen string         `json:"listen"`
+	Open   bool           `json:"open"` // it asks clients neither for TLS nor for tokens
+	Asks   string         `json:"asks"` // what it asks clients for, as status.Node has it
+	Sync   time.Duration  `json:"sync"` // of its log; the mean of the last second
+	Stores []storeBrief   `json:"stores"`
+	Hears  []event.NodeID `json:"hears"` // the other nodes that it has a session with
 	// Followed are stores that it leads, whose members are those of a version of their list, and up to date.
 	Followed map[placement.StoreID]uint64 `json:"followed"`
 }
@@ -97,6 +98,11 @@ func (n *node) tell() brief {
 		b.Asks = status.AsksTokens
 	}
 	s := n.placement.State()
+	for id := range s.Members {
+		if id != n.id.Node && n.transport.Heard(id).Up {
+			b.Hears = append(b.Hears, id)
+		}
+	}
 	for id := range s.Stores {
 		g := replica.Group(id)
 		if !n.driver.Has(g) {

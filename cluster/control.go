@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -69,13 +70,7 @@ func (n *node) status() *status.Status {
 	for id, st := range p.Stores {
 		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Want: p.Want(), Wanted: st.Replicas, Followed: n.settled(placement.StoreID(id), st.Version), Replicas: []event.NodeID{}, Current: []event.NodeID{}})
 	}
-	own := n.tell()
-	n.mu.Lock()
-	told := map[event.NodeID]heard{n.id.Node: {own, time.Now()}}
-	for id, h := range n.brief {
-		told[id] = h
-	}
-	n.mu.Unlock()
+	told := n.told()
 	leads := leaders(told, len(s.Stores))
 	for id, m := range p.Members {
 		if m.Membership == placement.Removed {
@@ -124,6 +119,15 @@ func (n *node) status() *status.Status {
 	slices.SortFunc(s.Nodes, func(a, b status.Node) int { return int(a.ID) - int(b.ID) })
 	s.Judge()
 	return s
+}
+
+// told returns what all nodes have told last, and this one tells now.
+func (n *node) told() map[event.NodeID]heard {
+	list := map[event.NodeID]heard{n.id.Node: {n.tell(), time.Now()}}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	maps.Copy(list, n.brief)
+	return list
 }
 
 // leaders returns which node leads each store. One that was deposed may not know it yet: of those that say that they lead, the one of the newest
@@ -221,8 +225,13 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.FormValue("lost") == "true" {
-		if name := n.placement.State().Members[id].Name; id == n.id.Node || n.transport.Heard(id).Up {
-			answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("%s is not lost, it answers: \"aeond remove %s\" takes it out when others have what it keeps; if its process is of no use any more, end that first", name, name)})
+		n.askAll()
+		told := n.told()
+		if id != n.id.Node {
+			delete(told, id) // it may have answered just before it ended
+		}
+		if refused := isNeeded(n.placement.State(), id, told); refused != nil {
+			answer(w, "", refused)
 			return
 		}
 		answer(w, "it is removed\n", n.propose(placement.Command{Remove: &placement.Remove{Node: id, Lost: true}}))
@@ -230,6 +239,27 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 	}
 	n.handOver(r.Context(), id)
 	answer(w, "it gives its stores away, and is removed then\n", n.propose(placement.Command{Leave: &placement.Leave{Node: id}}))
+}
+
+// isNeeded returns why a node is not taken out as one that is lost: it answers a node, or keeps a store that no node leads without it. Of such a store the
+// others have no majority, and perhaps no copy: a list of replicas has nodes that are still to get one. told is what nodes have told, itself only if it
+// was asked; what is old does not count.
+func isNeeded(s *placement.State, id event.NodeID, told map[event.NodeID]heard) error {
+	maps.DeleteFunc(told, func(by event.NodeID, h heard) bool { return time.Since(h.at) >= staleAfter })
+	refuse := func(format string, args ...any) error {
+		return &placement.Refusal{Reason: fmt.Sprintf("%s "+format, append([]any{s.Members[id].Name}, args...)...)}
+	}
+	for by, h := range told {
+		if by == id || slices.Contains(h.brief.Hears, id) {
+			return refuse("is not lost, it answers: \"aeond remove %s\" takes it out when others have what it keeps; if its process is of no use any more, end that first", s.Members[id].Name)
+		}
+	}
+	leads := leaders(told, len(s.Stores))
+	kept := slices.DeleteFunc(s.Of(id), func(st placement.StoreID) bool { return leads[st] != 0 })
+	if len(kept) > 0 {
+		return refuse("keeps stores that no node leads without it, the first of %d is %d: bring it back, or restore a snapshot into a new cluster; if it has led them up to now, others do in a second or two", len(kept), kept[0])
+	}
+	return nil
 }
 
 // handOver has other nodes lead the stores that a node leads, if one is up to date: else there is an election when its replicas are taken from it,

@@ -153,8 +153,12 @@ func (s *Status) Judge() {
 		}
 		switch n.State {
 		case Silent:
-			worse(Degraded, fmt.Sprintf("%s is silent for %s", n.Name, seconds(n.Heard)),
-				fmt.Sprintf("restart %s, or give its place to a new node: aeond replace %s --data DIR", n.Name, n.Name))
+			next := fmt.Sprintf("restart %s, or give its place to a new node: aeond replace %s --data DIR", n.Name, n.Name)
+			if stores := s.needed(n.ID); len(stores) > 0 {
+				list, have := storeList(stores)
+				next = fmt.Sprintf("restart %s: without it %s %s no leader", n.Name, list, have)
+			}
+			worse(Degraded, fmt.Sprintf("%s is silent for %s", n.Name, seconds(n.Heard)), next)
 		case Stalled:
 			worse(Degraded, fmt.Sprintf("the disk of %s makes no progress", n.Name), fmt.Sprintf("see to the disk of %s", n.Name))
 		}
@@ -207,6 +211,16 @@ func (s *Status) Judge() {
 	if s.Healed == 0 && len(s.Nodes) > 0 {
 		s.Next = append(s.Next, "join nodes until there are three: then it survives the loss of one (aeond join-token --data DIR)")
 	}
+}
+
+// needed returns the stores that a node keeps and no node leads. It is not taken out as lost, as it may be the one that lacks for a majority.
+func (s *Status) needed(n event.NodeID) (stores []uint32) {
+	for _, st := range s.Stores {
+		if st.Leader == 0 && slices.Contains(st.Wanted, n) {
+			stores = append(stores, st.ID)
+		}
+	}
+	return stores
 }
 
 // LeavesPrefix begins what Why has of a node that is to be removed.

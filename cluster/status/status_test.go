@@ -70,6 +70,19 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A node is given up only if its stores have leaders without it.
+func TestWhatIsToBeDoneAboutASilentNode(t *testing.T) {
+	for leader, want := range map[event.NodeID]string{
+		1: "restart n3, or give its place to a new node: aeond replace n3 --data DIR",
+		0: "restart n3: without it store 0 has no leader",
+	} {
+		s := three(func(s *Status) { s.Nodes[2].State, s.Stores[0].Leader = Silent, leader })
+		if s.Next[0] != want || strings.Contains(strings.Join(s.Next[1:], ""), "replace") {
+			t.Errorf("node %d leads: %q", leader, s.Next)
+		}
+	}
+}
+
 // What several stores lack is said once.
 func TestWhatStoresLack(t *testing.T) {
 	s := three(func(s *Status) {

@@ -4,8 +4,10 @@ package cluster
 
 import (
 	"flag"
+	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +19,25 @@ var away = flag.Duration("away", time.Second, "how long a node is away under loa
 
 // slowerMax is how much slower requests may become while a node is brought up to date.
 const slowerMax = 2
+
+// A node that one node does not hear, and another one does, is not taken out as lost: it would end at once.
+func TestANodeThatAnotherOneHearsIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	by := w.leader()
+	unheard := w.follower()
+	path := status.RemovePath + "?lost=true&node=" + w.name(by, unheard)
+	w.links.set(true, [2]int{by, unheard}, [2]int{unheard, by})
+	eventually(t, "the node is not heard", func() (bool, any) {
+		s := w.node(by, unheard).State
+		return s == status.Silent, s
+	})
+	if code, text := w.orders(by, path); code != http.StatusBadRequest || !strings.Contains(text, "is not lost, it answers") {
+		t.Errorf("%d: %s", code, text)
+	}
+	w.links.set(false, [2]int{by, unheard}, [2]int{unheard, by})
+	w.well()
+}
 
 // Nodes come and go under load: one is away for a time, one loses its disk and is replaced, members are removed while they live, the leader
 // among them. The others go on; what was answered has happened, once; and no answer says that the cluster does not serve.

@@ -282,6 +282,16 @@ func (w *world) node(by, of int) status.Node {
 // order asks a node for what an operator may, and returns the answer.
 func (w *world) order(of int, path string) string {
 	w.t.Helper()
+	code, text := w.orders(of, path)
+	if code != http.StatusOK {
+		w.t.Fatalf("%d: %s", code, text)
+	}
+	return text
+}
+
+// orders is order of what may be refused. It returns the code of the answer, too.
+func (w *world) orders(of int, path string) (code int, text string) {
+	w.t.Helper()
 	client, err := httpdoor.ClientOf(w.data(of))
 	if err != nil {
 		w.t.Fatal(err)
@@ -292,10 +302,10 @@ func (w *world) order(of int, path string) string {
 	}
 	defer answer.Body.Close()
 	b, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		w.t.Fatalf("%s: %s (%v)", answer.Status, b, err)
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	return strings.TrimSpace(string(b))
+	return answer.StatusCode, strings.TrimSpace(string(b))
 }
 
 func (w *world) follower() int {
