@@ -30,10 +30,9 @@ func (r *recording) fieldMutants() (list []mutant) {
 			if l.has("kind") && key != "kind" {
 				name = what + " " + key + " of a " + l.str("kind")
 			}
-			for how, edit := range r.edits(i, key) {
-				if edit == nil {
-					continue
-				}
+			edits := r.edits(i, key)
+			for _, how := range slices.Sorted(maps.Keys(edits)) { // the same mutants each time
+				edit := edits[how]
 				harmless := r.harmless(i, what, key, how)
 				how = strings.TrimRight(how, " 0123456789")
 				list = append(list, mutant{how + ": " + name, harmless, r.edited(i, edit)})
@@ -66,7 +65,7 @@ func (r *recording) edits(i int, key string) map[string]func(line) {
 		switch key {
 		case "event", "parent":
 			change("rename", "1-dddd")
-			for id := range r.byID {
+			for _, id := range slices.Sorted(maps.Keys(r.byID)) {
 				if id != v {
 					change("take another", id)
 				}
@@ -78,7 +77,7 @@ func (r *recording) edits(i int, key string) map[string]func(line) {
 				}
 			}
 		case "target", "issuer":
-			for actor := range r.access {
+			for _, actor := range slices.Sorted(maps.Keys(r.access)) {
 				if !slices.Contains(r.access[actor], i) && !slices.Contains(r.access[actor], r.parentOf(i)) {
 					change("take another", actor)
 				}

@@ -457,7 +457,7 @@ func (r *recording) ended(issuer, name string, i int) int {
 func TestMutantsAreRefused(t *testing.T) {
 	aeonc := tryCompiler(t)
 	dir := t.TempDir()
-	perClass := 2
+	perClass := 4
 	if *long {
 		perClass = 100_000
 	}
