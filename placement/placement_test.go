@@ -230,6 +230,23 @@ func TestNodesStayUntilTheirGroupsDoWithoutThem(t *testing.T) {
 	})
 }
 
+// A node that leaves is a member of the cluster as long as it votes on the placement.
+func TestNodesStayWhileTheyVote(t *testing.T) {
+	s := formed(t, 2, 3)
+	two := joined(t, s)
+	if _, err := s.Apply(&Command{At: noon, Leave: &Leave{two}}); err != nil {
+		t.Fatal(err)
+	}
+	v := View{Heard: all, Settled: settled, Voters: []event.NodeID{1, two}}
+	if list := Plan(s, v); len(list) > 0 {
+		t.Errorf("node %d votes, and the plan is %+v", two, list)
+	}
+	v.Voters = []event.NodeID{1}
+	if list := Plan(s, v); len(list) != 1 || list[0].Remove == nil || list[0].Remove.Node != two {
+		t.Errorf("node %d votes no more, and the plan is %+v", two, list)
+	}
+}
+
 // Whichever nodes are silent, no change leaves a store to replicas of which no majority is heard, gives a silent node a store, or
 // moves one away from a silent node that stays, but where there are too many.
 func TestPlansKeepAMajority(t *testing.T) {

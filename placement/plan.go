@@ -15,13 +15,15 @@ type View struct {
 	// Settled reports whether the raft group of a store has the members that a version of its list says, all of them up to date. What holds of
 	// an earlier version does not count: the group has yet to follow what has changed since.
 	Settled func(id StoreID, version uint64) bool
+	// Voters are the nodes that vote on the placement.
+	Voters []event.NodeID
 }
 
 // Plan returns commands that bring the cluster nearer to what it should be, none if it is there or has to wait: each store has
 // Replicas replicas, or as many as there are nodes but an odd number, and two if it had more and two nodes are left; none is kept by a node that leaves;
 // and the nodes keep equally many, but for one, unless there are too few of them. A store changes by one replica at a time, and only when its group is settled.
-// A node that leaves is removed when all groups are settled: its vote counts in a group that has not followed its list yet, so the group could lose its
-// majority for ever.
+// A node that leaves is removed when all groups are settled, and it does not vote on the placement: its vote counts there, and in a group that has not
+// followed its list yet, so either could lose its majority for ever.
 func Plan(s *State, v View) (list []Command) {
 	if s.Cluster == "" {
 		return nil
@@ -48,7 +50,7 @@ func Plan(s *State, v View) (list []Command) {
 		}
 	}
 	for _, n := range s.with(Leaving) {
-		if allSettled && len(s.Of(n)) == 0 {
+		if allSettled && len(s.Of(n)) == 0 && !slices.Contains(v.Voters, n) {
 			list = append(list, Command{Remove: &Remove{Node: n}})
 		}
 	}

@@ -196,7 +196,12 @@ func (s *Status) Judge() {
 		}
 	}
 	for _, n := range s.Nodes {
-		if n.Leaves && !s.leaves(&lacks, n, up) {
+		switch {
+		case !n.Leaves || s.leaves(&lacks, n, up):
+		case slices.Contains(s.Voters, n.ID):
+			why, next := s.outvoted(n, up)
+			worse(Healing, LeavesPrefix(n.Name)+", and votes on members and places still: "+why, next...)
+		default:
 			worse(Healing, LeavesPrefix(n.Name)+": it keeps nothing any more, and is removed next")
 		}
 	}
@@ -271,6 +276,23 @@ func (s *Status) awaited(st *Store, leaving Node, up func(event.NodeID) bool) (w
 		return "there is no other node that answers and can take its place", []string{"bring back nodes that are silent, or join a node (aeond join-token --data DIR)"}
 	}
 	return "another node takes its place next", nil
+}
+
+// outvoted says what the vote of a node that leaves is waited for.
+func (s *Status) outvoted(leaving Node, up func(event.NodeID) bool) (why string, next []string) {
+	others := slices.DeleteFunc(slices.Clone(s.Voters), func(n event.NodeID) bool { return n == leaving.ID })
+	var silent []string
+	for _, n := range s.Nodes {
+		if n.State == Silent && n.ID != leaving.ID {
+			silent = append(silent, n.Name)
+		}
+	}
+	if spare(others, up) >= 0 || len(silent) == 0 {
+		return "the leader is changing the nodes that vote", nil
+	}
+	names := strings.Join(silent, ", ")
+	return "without it no majority is heard, silent: " + names,
+		[]string{fmt.Sprintf("bring back %s, or take out what is lost: aeond remove NODE --lost --data DIR", names)}
 }
 
 // asking lists the nodes that answer and ask clients for this; "": there are none.

@@ -124,10 +124,17 @@ func TestWhatARemovalWaitsFor(t *testing.T) {
 		{"a store has no leader", func(s *Status, st *Store) { st.Followed, st.Leader = false, 0 }, []string{"no node runs the actors of store 0", "n3 leaves when nothing of store 0 counts on it any more: no node leads there"}},
 		{"it is silent itself", func(s *Status, st *Store) { s.Nodes[2].State = Silent }, []string{"n3 is silent for 0s", "n3 leaves: it keeps nothing any more, and is removed next"}},
 		{"nothing", func(s *Status, st *Store) {}, []string{"n3 leaves: it keeps nothing any more, and is removed next"}},
+		{"another node is to vote instead", func(s *Status, st *Store) { s.Voters = all }, []string{"n3 leaves, and votes on members and places still: the leader is changing the nodes that vote"}},
+		{"a voter is silent", func(s *Status, st *Store) {
+			s.Voters, s.Nodes[1].State = append(all, 4), Silent
+		}, []string{"n2 is silent for 0s", "n3 leaves, and votes on members and places still: the leader is changing the nodes that vote"}},
+		{"its vote is needed", func(s *Status, st *Store) {
+			s.Voters, s.Nodes[1].State = all, Silent
+		}, []string{"n2 is silent for 0s", "n3 leaves, and votes on members and places still: without it no majority is heard, silent: n2"}},
 	} {
 		s := three(func(s *Status) {
 			s.Nodes = append(s.Nodes, Node{ID: 4, Name: "n4", State: Serving})
-			s.Nodes[2].State, s.Nodes[2].Leaves = Leaving, true
+			s.Nodes[2].State, s.Nodes[2].Leaves, s.Voters = Leaving, true, others
 			first := moved
 			c.change(s, &first)
 			s.Stores = []Store{first, moved, moved}
@@ -135,6 +142,10 @@ func TestWhatARemovalWaitsFor(t *testing.T) {
 		})
 		if !slices.Equal(s.Why, c.why) {
 			t.Errorf("%s: %q", c.what, s.Why)
+		}
+		remedy := "bring back n2, or take out what is lost: aeond remove NODE --lost --data DIR"
+		if needed := c.what == "its vote is needed"; slices.Contains(s.Next, remedy) != needed {
+			t.Errorf("%s: next: %q", c.what, s.Next)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (n *Node) direct() {
 		return
 	}
 	n.elect(s)
-	for _, c := range placement.Plan(s, placement.View{Heard: n.hears, Settled: n.cfg.Settled}) {
+	for _, c := range placement.Plan(s, placement.View{Heard: n.hears, Settled: n.cfg.Settled, Voters: n.Voters()}) {
 		if !n.decide(c) {
 			return
 		}

@@ -176,6 +176,57 @@ func TestThePlanIsPerformed(t *testing.T) {
 	}
 }
 
+// One of three nodes has died, and of the two that are left one leaves: they stay a majority, and the one that leaves is removed when the operator has
+// said that the other one is lost.
+func TestANodeLeavesWhileAnotherOneIsDead(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	c.settle()
+	leader := c.leader()
+	c.until(leader, "stores have three replicas", func(s *placement.State) bool {
+		return !slices.ContainsFunc(s.Stores, func(st placement.Store) bool { return len(st.Replicas) != 3 })
+	})
+	others := slices.DeleteFunc(c.up(), func(s *server) bool { return s == leader })
+	leaves, dead := others[0], others[1]
+	dead.kill()
+	c.hear(dead.id.Node, false)
+	c.propose(leader, placement.Command{Leave: &placement.Leave{Node: leaves.id.Node}})
+	c.untilVoters(1)
+	c.register(leaves, "it has a part still")
+	c.propose(leader, placement.Command{Remove: &placement.Remove{Node: dead.id.Node, Lost: true}})
+	c.until(leader, "the node that leaves is removed", func(s *placement.State) bool {
+		return s.Members[leaves.id.Node].Membership == placement.Removed
+	})
+	c.register(leader, "and the last one goes on")
+}
+
+// Two of five voters have died, and two leave that keep no store. They vote until the operator has said that one of the dead is lost.
+func TestNodesThatLeaveVoteWhileTheyAreNeeded(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	c.join()
+	c.join()
+	c.untilVoters(5)
+	for leads := c.leader(); leads.id.Node != 1; leads = c.leader() {
+		if err := leads.raft.LeadershipTransferToServer("1", "1").Error(); err != nil {
+			t.Log(err)
+		}
+	}
+	for n := event.NodeID(4); n <= 5; n++ {
+		c.nodes[n].kill()
+		c.hear(n, false)
+	}
+	for n := event.NodeID(2); n <= 3; n++ {
+		c.propose(c.leader(), placement.Command{Leave: &placement.Leave{Node: n}})
+	}
+	c.settle()
+	c.propose(c.leader(), placement.Command{Remove: &placement.Remove{Node: 4, Lost: true}})
+	c.until(c.nodes[1], "those that leave are removed", func(s *placement.State) bool {
+		return s.Members[2].Membership == placement.Removed && s.Members[3].Membership == placement.Removed
+	})
+	c.register(c.nodes[1], "the last one goes on")
+}
+
 // A voter that is silent is replaced by a node that is not.
 func TestSilentVotersAreReplaced(t *testing.T) {
 	t.Parallel()

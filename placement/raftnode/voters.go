@@ -43,7 +43,9 @@ func VotersOf(may int) int {
 }
 
 // next returns the next step towards: all members have the state; of them as many vote as should, nodes that are heard before ones that are silent,
-// and those that vote already before others. One step is taken at a time, and a voter is replaced by first having the new one.
+// and those that vote already before others. One step is taken at a time, and a voter is replaced by first having the new one. What was removed
+// is cut off, so nothing is lost with its vote; a voter that is heard stays until a majority of the others answers: raft counts by the new voters from
+// the moment at which it begins with the change, so it would not even commit that.
 func (e electorate) next() (step, event.NodeID) {
 	has, known := make(map[event.NodeID]raft.ServerSuffrage), make(map[event.NodeID]bool)
 	for _, s := range e.servers {
@@ -98,21 +100,42 @@ func (e electorate) next() (step, event.NodeID) {
 	if missing {
 		return nothing, 0
 	}
-	// The leader comes last: it hands over first.
+	// Those that are silent come first, as the majority needs fewer without them. The leader comes last: it hands over first.
 	surplus := slices.DeleteFunc(members, func(n event.NodeID) bool { return !votes(n) || slices.Contains(chosen, n) })
 	slices.SortStableFunc(surplus, func(a, b event.NodeID) int {
 		last := func(n event.NodeID) int {
-			if n == e.self {
+			switch {
+			case n == e.self:
+				return 2
+			case e.hears(n):
 				return 1
 			}
 			return 0
 		}
 		return cmp.Compare(last(a), last(b))
 	})
-	if len(surplus) > 0 {
-		return demote, surplus[0]
+	for _, n := range surplus {
+		if !e.hears(n) || e.majorityWithout(n) {
+			return demote, n
+		}
 	}
 	return nothing, 0
+}
+
+// majorityWithout reports whether a majority of the voters but one answers. To have heard of them lately is not enough: one may just have died.
+func (e electorate) majorityWithout(n event.NodeID) bool {
+	voters, answer := 0, 0
+	for _, s := range e.servers {
+		of := nodeOf(string(s.ID))
+		if s.Suffrage != raft.Voter || of == n {
+			continue
+		}
+		voters++
+		if e.hears(of) && (of == e.self || e.ready(of)) {
+			answer++
+		}
+	}
+	return answer*2 > voters
 }
 
 func (e electorate) hears(n event.NodeID) bool { return n == e.self || e.heard(n) }
