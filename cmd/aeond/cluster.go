@@ -162,9 +162,10 @@ func removeCommand() *cli.Command {
 		Long: `
 Remove has a node give its replicas to others, and then takes it out of the cluster; the node goes
 on until then, and no call fails. The command waits for that; if it is ended before, the removal
-goes on. With --lost the node is taken out at once, as it will never come
-back: its disk is gone. A node that was removed cannot come back under its name's old identity; to
-have the machine back, start it with a new directory and a token.
+goes on. With --lost the node is taken out at once, as it will never come back: its disk is gone.
+That is refused while another node hears it, and while a store that it keeps has no leader without
+it. A node that was removed cannot come back under its name's old identity; to have the machine
+back, start it with a new directory and a token.
 
 	aeond remove node3 --data /var/lib/shop
 	aeond remove node3 --lost --data /var/lib/shop`,
