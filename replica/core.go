@@ -354,7 +354,7 @@ func (c *Core) Change(id Group, change *raftpb.ConfChangeV2) error {
 }
 
 // Read asks whether this node still leads a group. If it does, Effects.Reads has the answer, under id; if it does not, there
-// may be none, and the role changes.
+// may be none, and the role changes. There may be none either if Effects.Apply has other members before: then it is to be asked again.
 func (c *Core) Read(id Group, question uint64) error {
 	g := c.led(id)
 	if g == nil {

@@ -39,8 +39,23 @@ func (m *member) confirm(term uint64) error {
 
 // ask begins the next round. Caller holds mu.
 func (m *member) ask() {
-	d, r := m.of, m.next
-	m.current, m.next = r, nil
+	m.current, m.next = m.next, nil
+	m.question()
+}
+
+// askAgain asks the question that is under way anew, as other members hold from now on. Package raft drops what a node answers that is a member no more,
+// and looks at the answers that it has when the next one comes: to a leader that is alone none comes. The loop calls it.
+func (m *member) askAgain() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.current != nil {
+		m.question()
+	}
+}
+
+// question has the core be asked for the current round. Caller holds mu.
+func (m *member) question() {
+	d, r := m.of, m.current
 	if !d.loop.add(func() {
 		d.question++
 		r.id = d.question

@@ -308,6 +308,9 @@ func (d *Driver) perform() {
 		a := &e.Apply[i]
 		if m := d.groups[a.Group]; m != nil {
 			m.jobs.add(func() { m.apply(a) })
+			if len(a.Members) > 0 {
+				m.askAgain()
+			}
 		}
 	}
 	for _, r := range e.Reads {

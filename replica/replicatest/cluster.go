@@ -30,6 +30,8 @@ type Config struct {
 	Seed      uint64
 	Logger    *slog.Logger
 	Fatal     func(event.NodeID, error) // nil: it panics
+	// Loses reports whether a message is lost on its way. Any node may call it at any time. nil: none is.
+	Loses func(replica.Message) bool
 }
 
 // Cluster is the nodes. Messages between them are calls.
@@ -71,7 +73,7 @@ func (c *Cluster) start(id event.NodeID, begins bool) error {
 		Node: id, Disk: driver.NewDisk(place), Tick: c.cfg.Tick, SyncBytes: c.cfg.SyncBytes, Logger: c.cfg.Logger, Fatal: fatal,
 		Rand: rand.New(rand.NewPCG(c.cfg.Seed, uint64(id))),
 		Send: func(to event.NodeID, m []byte) {
-			if n := c.reach(id, to); n != nil {
+			if n := c.reach(id, to); n != nil && !c.loses(m) {
 				n.Message(id, m)
 			}
 		},
@@ -120,6 +122,15 @@ func (c *Cluster) reach(from, to event.NodeID) *driver.Driver {
 		return nil
 	}
 	return c.nodes[to]
+}
+
+// loses reports whether a message, as bytes, is lost on its way.
+func (c *Cluster) loses(b []byte) bool {
+	if c.cfg.Loses == nil {
+		return false
+	}
+	m, err := replica.DecodeMessage(b)
+	return err == nil && c.cfg.Loses(m)
 }
 
 // Node returns a node that is up, else nil.
