@@ -25,8 +25,10 @@ import (
 type Disk struct {
 	place Place
 
-	mu      sync.Mutex
-	numbers map[replica.Group]int // of the states that count
+	mu sync.Mutex
+	// numbers are of the states that count; of a group that was removed, of the one that comes next.
+	// Invariant: they grow only. A view may hold an engine open whose directory was removed, and no other one is opened there.
+	numbers map[replica.Group]int
 }
 
 // Place is a tree of directories, each of which may have an engine.
@@ -75,7 +77,7 @@ func (d *Disk) state(g replica.Group) (store.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	number := 1
+	number := max(1, d.number(g))
 	for _, name := range names {
 		if n, err := strconv.Atoi(name); err == nil {
 			number = max(number, n)
@@ -129,7 +131,7 @@ func (d *Disk) replace(g replica.Group) (store.Engine, error) {
 	return d.place.Open(stateDir(g, next))
 }
 
-// forget removes a state that was replaced and is closed.
+// forget removes a state that was replaced and is closed. It may be gone with its group.
 func (d *Disk) forget(g replica.Group, number int) error {
 	assert.That(number < d.number(g), "driver: state %d of group %d, which counts, is removed", number, g)
 	return d.place.Remove(stateDir(g, number))
@@ -160,10 +162,10 @@ func (d *Disk) Seed(g replica.Group, fill func(store.Engine) error) (err error) 
 	return d.place.Rename(next+comingExt, next)
 }
 
-// remove removes all states of a group, which are closed.
+// remove removes all states of a group. They are closed, but that a view may hold one open.
 func (d *Disk) remove(g replica.Group) error {
 	d.mu.Lock()
-	delete(d.numbers, g)
+	d.numbers[g]++
 	d.mu.Unlock()
 	return d.place.Remove(groupDir(g))
 }

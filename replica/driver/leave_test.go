@@ -216,3 +216,104 @@ func TestLeavingBeforeAStateIsSent(t *testing.T) {
 		}
 	})
 }
+
+// exclusive is a place of which no directory may be opened while it is open.
+type exclusive struct {
+	driver.Place
+	t *testing.T
+
+	mu   sync.Mutex
+	open map[string]bool
+}
+
+// Open implements driver.Place.
+func (p *exclusive) Open(dir string) (store.Engine, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open[dir] {
+		p.t.Errorf("%s is opened while it is open", dir)
+	}
+	p.open[dir] = true
+	e, err := p.Place.Open(dir)
+	return exclusiveEngine{e, p, dir}, err
+}
+
+type exclusiveEngine struct {
+	store.Engine
+	of  *exclusive
+	dir string
+}
+
+// Close implements store.Engine.
+func (e exclusiveEngine) Close() error {
+	e.of.mu.Lock()
+	defer e.of.mu.Unlock()
+	delete(e.of.open, e.dir)
+	return e.Engine.Close()
+}
+
+// A snapshot of a state that was replaced is read on, whether the node leaves the group meanwhile or also takes part again; then the state is closed, and
+// no other one is removed.
+func TestASnapshotOutlivesAPartInAGroup(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		t.Run(fmt.Sprintf("takes part again: %v", back), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				disks, places := three(), make([]driver.Place, 3)
+				for i, p := range disks {
+					places[i] = &exclusive{Place: p, t: t, open: make(map[string]bool)}
+				}
+				c := open(t, quick(places...))
+				id, e := lead(t, c)
+				if err := put(e, "a", "1"); err != nil {
+					t.Fatal(err)
+				}
+				view := e.Snapshot()
+				cut := func(lost bool) {
+					for n := event.NodeID(1); n <= 3; n++ {
+						c.Cut(id, n, lost && n != id)
+						c.Cut(n, id, lost && n != id)
+					}
+				}
+				cut(true)
+				next, f := lead(t, c)
+				fill(t, f)
+				cut(false)
+				if err := c.Node(id).Await(t.Context(), replicatest.Group, f.Index()); err != nil {
+					t.Fatal(err)
+				}
+				if names, _ := disks[id-1].List("states/1"); fmt.Sprint(names) != "[1 2]" {
+					t.Fatalf("no state was replaced: there are %v", names)
+				}
+				follow(t, c, next, next, 6-id-next)
+				if err := c.Node(id).Leave(replicatest.Group, anyway); err != nil {
+					t.Fatal(err)
+				}
+				join := func() {
+					if err := c.Node(id).Join(replicatest.Group); err != nil {
+						t.Fatal(err)
+					}
+					follow(t, c, next, 1, 2, 3)
+				}
+				if back {
+					join()
+				}
+				if v, _, err := view.Get([]byte("a"), nil); string(v) != "1" {
+					t.Errorf("the snapshot has %q (%v)", v, err)
+				}
+				if err := view.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if !back {
+					join()
+				}
+				if err := c.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if open := places[id-1].(*exclusive).open; len(open) > 0 {
+					t.Errorf("%v are open at the end", open)
+				}
+				equal(t, open(t, quick(disks...)), disks)
+			})
+		})
+	}
+}
