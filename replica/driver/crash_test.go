@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -180,6 +181,79 @@ func TestACrashWhileAGroupIsLeft(t *testing.T) {
 	}
 	if in == 0 || in == len(images) {
 		t.Errorf("the node is in the group in %d of %d images", in, len(images))
+	}
+}
+
+// A node that leaves a group, or is closed, before it has written of a state that has come starts again: its log does not begin behind a state that it
+// does not have.
+func TestACrashWhileAStateThatHasComeIsDropped(t *testing.T) {
+	for _, what := range []string{"leaves", "is closed"} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				places := three()
+				c := open(t, quick(places...))
+				id, e := lead(t, c)
+				away := id%3 + 1
+				if err := c.Stop(away); err != nil {
+					t.Fatal(err)
+				}
+				fill(t, e)
+				writes := make(chan struct{})
+				film := &filmed{Memory: places[away-1].(*replicatest.Memory)}
+				places[away-1] = &counted{Place: film, before: func(dir string) {
+					if dir == "states/2/1" {
+						<-writes
+					}
+				}}
+				c.Cut(id, away, true)
+				if err := c.Start(away); err != nil {
+					t.Fatal(err)
+				}
+				d := c.Node(away)
+				go func() { _ = d.Join(2) }() // the writer waits for the disk
+				synctest.Wait()
+				c.Cut(id, away, false)
+				<-time.After(50 * time.Millisecond)
+				synctest.Wait()
+				if names, _ := film.List("states/1"); fmt.Sprint(names) != "[1 2.new]" {
+					t.Fatalf("no state has come: there are %v", names)
+				}
+				film.taken()
+				ended := make(chan error, 1)
+				go func() {
+					if what == "leaves" {
+						ended <- d.Leave(replicatest.Group, anyway)
+					} else {
+						ended <- c.Stop(away)
+					}
+				}()
+				synctest.Wait()
+				close(writes)
+				if err := <-ended; err != nil {
+					t.Fatal(err)
+				}
+				for _, image := range film.taken() {
+					again := openAlone(t, away, image)
+					if !again.Has(replicatest.Group) {
+						if err := again.Join(replicatest.Group); err != nil {
+							t.Error(err)
+						}
+					}
+					if err := again.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if what == "leaves" {
+					follow(t, c, id, id, 6-id-away)
+					if err := d.Join(replicatest.Group); err != nil {
+						t.Fatal(err)
+					}
+				} else if err := c.Start(away); err != nil {
+					t.Fatal(err)
+				}
+				follow(t, c, id, 1, 2, 3)
+			})
+		})
 	}
 }
 

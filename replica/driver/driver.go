@@ -320,22 +320,20 @@ func (d *Driver) perform() {
 	}
 }
 
-// write writes an append. States that it names replace those of their groups first, each announced before.
+// write writes those records of an append that are ready.
 func (d *Driver) write(a *replica.Append) {
+	records := make([]replica.Record, 0, len(a.Records))
 	for i := range a.Records {
 		r := &a.Records[i]
-		if m := d.member(r.Group); m != nil && r.State != nil && m.hasCome(r.State.GetIndex()) {
-			err := d.log.Announce(r.Group, r.StateAt())
-			if err == nil {
-				err = m.replace()
-			}
-			if err != nil && !errors.Is(err, ErrClosed) {
-				d.fail(fmt.Errorf("a state of group %d that has come: %w", r.Group, err))
-				return
-			}
+		switch ready, err := d.ready(r); {
+		case err != nil:
+			d.fail(fmt.Errorf("a state of group %d that has come: %w", r.Group, err))
+			return
+		case ready:
+			records = append(records, *r)
 		}
 	}
-	err := d.log.Write(a)
+	err := d.log.Write(&replica.Append{Records: records})
 	if err == nil && a.Sync {
 		began := time.Now()
 		err = d.logs.Sync()
@@ -346,6 +344,25 @@ func (d *Driver) write(a *replica.Append) {
 		return
 	}
 	d.loop.add(func() { d.core.Appended(a) })
+}
+
+// ready has the state that a record names replace that of its group, announced before. It reports false if the record is not to be written: the node has
+// left the group, or the driver is closed and the state has not replaced that of the group. Nothing of it is acknowledged.
+func (d *Driver) ready(r *replica.Record) (bool, error) {
+	m := d.member(r.Group)
+	if m == nil || r.State == nil {
+		return m != nil, nil
+	}
+	if m.hasCome(r.State.GetIndex()) {
+		err := d.log.Announce(r.Group, r.StateAt())
+		if err == nil {
+			err = m.replace()
+		}
+		if err != nil && !errors.Is(err, ErrClosed) {
+			return false, err
+		}
+	}
+	return m.state.Index() >= r.State.GetIndex(), nil
 }
 
 // fail ends all: a disk of this node has failed. What waits for it waits for ever, so that nothing is acknowledged.
