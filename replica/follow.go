@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"go.etcd.io/raft/v3"
@@ -14,7 +16,8 @@ import (
 const CloseBy = 64
 
 // Follow brings the members of a group that this node leads nearer to those that are wanted, by one step: a new member first learns without
-// a vote, and votes when it has what the others have; only then one that is not wanted is removed. A leader that is not wanted hands the group
+// a vote, and votes when it has what the others have; only then one that is not wanted is removed, silent ones first, and a voter that answers only when
+// a majority of the others is up to date and answers: with less the group could lose its leader for ever. A leader that is not wanted hands the group
 // over before. Follow is called again after a while, until it reports that the members are those wanted and all are up to date.
 func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 	g := c.led(id)
@@ -50,14 +53,21 @@ func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 			break
 		}
 	}
+	needed := false
 	if node == 0 {
-		for n := range s.Progress {
-			if !slices.Contains(want, event.NodeID(n)) && (node == 0 || n < node) {
+		surplus := slices.DeleteFunc(slices.Collect(maps.Keys(s.Progress)), func(n uint64) bool { return slices.Contains(want, event.NodeID(n)) })
+		slices.SortFunc(surplus, func(a, b uint64) int { return cmp.Or(silentFirst(current(a), current(b)), cmp.Compare(a, b)) })
+		for _, n := range surplus {
+			if _, votes := s.Config.Voters[0][n]; !votes || !current(n) || c.majorityWithout(g, s, n, current) {
 				kind, node = raftpb.ConfChangeRemoveNode, n
+				break
 			}
+			needed = true
 		}
 	}
 	switch {
+	case node == 0 && needed:
+		return false, nil
 	case node == 0:
 		for n := range s.Progress {
 			if !current(n) {
@@ -70,6 +80,29 @@ func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 		return false, nil
 	}
 	return false, c.Change(id, &raftpb.ConfChangeV2{Changes: []*raftpb.ConfChangeSingle{{Type: kind.Enum(), NodeId: new(node)}}})
+}
+
+// silentFirst orders members that are not up to date, or do not answer, before others.
+func silentFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// majorityWithout reports whether a majority of the voters but one is up to date, and has answered just now: one that has answered within an election
+// timeout may have died since.
+func (c *Core) majorityWithout(g *group, s raft.Status, n uint64, current func(uint64) bool) bool {
+	have := 0
+	for v := range s.Config.Voters[0] {
+		if v != n && current(v) && (v == uint64(c.cfg.Node) || c.now-g.answered[v] <= 2*uint64(c.cfg.Heartbeat)) {
+			have++
+		}
+	}
+	return 2*have > len(s.Config.Voters[0])-1
 }
 
 // Progress is what the leader of a group knows of a member.

@@ -117,6 +117,43 @@ func TestNothingIsWrittenOfAGroupThatWasLeft(t *testing.T) {
 	})
 }
 
+// A member that is not wanted, be it the leader, stays while the group needs it: one of the two that would remain has been silent for less than an election
+// timeout. It goes when that is back.
+func TestAMemberThatIsNeededStays(t *testing.T) {
+	for _, leads := range []bool{false, true} {
+		t.Run(fmt.Sprint("leads ", leads), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := open(t, quick(three()...))
+				id, e := lead(t, c)
+				away, other := id%3+1, (id+1)%3+1
+				cut := func(is bool) {
+					c.Cut(away, id, is)
+					c.Cut(away, other, is)
+				}
+				want := []event.NodeID{id, away}
+				if leads {
+					want[0] = other
+				}
+				cut(true)
+				<-time.After(6 * time.Millisecond) // ticks: more than two heartbeats, and less than an election timeout
+				for i := range 200 {
+					if c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: want})[replicatest.Group] {
+						t.Fatal("the group is settled, and a member is away")
+					}
+					if err := put(e, fmt.Sprint(i), "1"); err != nil {
+						t.Fatal(err)
+					}
+					<-time.After(time.Millisecond)
+				}
+				cut(false)
+				if !leads {
+					follow(t, c, id, want...)
+				}
+			})
+		})
+	}
+}
+
 // follow has the members of the group, which node id leads, be those that are wanted.
 func follow(t *testing.T, c *replicatest.Cluster, id event.NodeID, want ...event.NodeID) {
 	t.Helper()
