@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -50,8 +51,8 @@ func joinCluster(c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]
 }
 
 // startGossip takes part in the gossip, which knows where nodes are that have another address than the placement says, or none.
-func (n *node) startGossip() (err error) {
-	n.gossip, err = gossip.Start(gossip.Config{Port: n.port, Address: n.c.Address(), Seeds: n.seeds, Member: n.roll.Removed, Logger: n.log})
+func (n *node) startGossip(udp *net.UDPConn) (err error) {
+	n.gossip, err = gossip.Start(gossip.Config{Port: n.port, UDP: udp, Address: n.c.Address(), Seeds: n.seeds, Member: n.roll.Removed, Logger: n.log})
 	return err
 }
 

@@ -82,9 +82,18 @@ type node struct {
 	brief map[event.NodeID]heard // what other nodes have told last
 }
 
+// doors are where other nodes reach this one: the same number of a port by TCP and by UDP.
+type doors struct {
+	tcp net.Listener
+	udp *net.UDPConn
+}
+
+// close closes what the node has not closed yet.
+func (d *doors) close() { _, _ = d.tcp.Close(), d.udp.Close() }
+
 // start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. adopted is what a
 // cluster that begins has at first; it may be nil. fail is called once if the node must end.
-func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, adopted *adopted, clients forClients, fail func(error)) (*node, error) {
+func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own *doors, told map[event.NodeID]placement.Member, adopted *adopted, clients forClients, fail func(error)) (*node, error) {
 	n := &node{c: c, grpc: g, clients: clients, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
@@ -96,8 +105,11 @@ func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.List
 }
 
 // open opens the parts of the node, and connects them.
-func (n *node) open(own net.Listener, adopted *adopted) (err error) {
+func (n *node) open(own *doors, adopted *adopted) (err error) {
 	if err := n.notLost(); err != nil {
+		return err
+	}
+	if err := n.openAgreed(); err != nil {
 		return err
 	}
 	if n.spans, err = n.c.Spans.Begin(n.id.Node, fmt.Sprintf("%s-%d", n.id.Cluster, n.id.Node), ""); err != nil {
@@ -106,7 +118,7 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	if err := n.c.Snapshots.Open(n.id.Node, n.everIn); err != nil {
 		return err
 	}
-	if n.port, err = port.Listen(port.Config{TCP: own, Identity: n.id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log}); err != nil {
+	if n.port, err = port.Listen(port.Config{TCP: own.tcp, Identity: n.id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log}); err != nil {
 		return err
 	}
 	n.clock = sched.NewHybrid(sched.RealClock{})
@@ -120,12 +132,12 @@ func (n *node) open(own net.Listener, adopted *adopted) (err error) {
 	if err := n.openDriver(adopted); err != nil {
 		return err
 	}
-	// The log of the placement comes last: with it the identity counts as used, and a node that was used has all its logs.
+	// The log of the placement begins last: with it the identity counts as used, and a node that was used has all its logs.
 	if err := n.openPlacement(); err != nil {
 		return err
 	}
 	n.joins = join.Serve(join.ServerConfig{Port: n.port, Cluster: n.placement, Logger: n.log})
-	if err := n.startGossip(); err != nil {
+	if err := n.startGossip(own.udp); err != nil {
 		return err
 	}
 	var pages http.Handler
@@ -167,14 +179,21 @@ func (n *node) openDriver(adopted *adopted) (err error) {
 // lookEvery is how often the leader of the placement looks whether something is to be done.
 const lookEvery = 200 * time.Millisecond
 
+// openAgreed opens the engine of the placement's log. If that has begun, the stores are what it says, and nothing is seeded any more.
+func (n *node) openAgreed() error {
+	e, err := n.c.OpenEngine(filepath.Join(n.c.State.Dir, placementDir), n.c.LogOptions())
+	if err != nil {
+		return err // e may be an interface with a nil in it, which close would close
+	}
+	n.agreed = e
+	_, err = raftnode.Begun(n.agreed, n.id)
+	return err
+}
+
 // openPlacement opens what this node has of the placement.
 func (n *node) openPlacement() (err error) {
-	dir := filepath.Join(n.c.State.Dir, placementDir)
-	if n.agreed, err = n.c.OpenEngine(dir, n.c.LogOptions()); err != nil {
-		return err
-	}
 	cfg := raftnode.Config{
-		Identity: n.id, Port: n.port, Members: n.roll, Log: n.agreed, Dir: dir, Addresses: n.addresses, Heard: n.heard, Settled: n.settled,
+		Identity: n.id, Port: n.port, Members: n.roll, Log: n.agreed, Dir: filepath.Join(n.c.State.Dir, placementDir), Addresses: n.addresses, Heard: n.heard, Settled: n.settled,
 		Logger: n.log, Fatal: n.fail, LookEvery: lookEvery,
 	}
 	if n.id.Node == firstNode {

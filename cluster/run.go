@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aeon-lang/aeon/membership/gossip"
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/placement"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
@@ -111,7 +112,7 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 	if err != nil {
 		return nil, nil, err
 	}
-	own, err := net.Listen("tcp", c.Cluster.Listen)
+	own, err := listenToNodes(c.Cluster.Listen)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--cluster-listen: %w", err)
 	}
@@ -138,7 +139,7 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 		}
 	}
 	if err != nil {
-		_ = own.Close() // the error that counts is the first
+		own.close() // the error that counts is the first
 		if l != nil {
 			_ = l.Close()
 		}
@@ -207,6 +208,18 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	}
 	id, err = identity.Form(dir, c.Name)
 	return id, nil, err
+}
+
+func listenToNodes(address string) (*doors, error) {
+	tcp, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	udp, err := gossip.Bind(tcp.Addr())
+	if err != nil {
+		return nil, errors.Join(err, tcp.Close())
+	}
+	return &doors{tcp, udp}, nil
 }
 
 func listen(c *aeonrt.ClusterConfig) (net.Listener, error) {

@@ -116,8 +116,14 @@ func TestNodesThatCannotStart(t *testing.T) {
 	other := filepath.Join(dir, "other")
 	refuses(t, other, free, taken.Addr().String(), "--cluster-listen: listen tcp "+taken.Addr().String())
 	refuses(t, other, taken.Addr().String(), free, "--listen: listen tcp "+taken.Addr().String())
+	packets, err := net.ListenPacket("udp", free)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packets.Close()
+	refuses(t, other, free, packets.LocalAddr().String(), "--cluster-listen: the gossip needs the number of the TCP port for UDP, too: listen udp "+packets.LocalAddr().String())
 	if _, err := os.Stat(other); !os.IsNotExist(err) {
-		t.Errorf("a node that could not listen has begun: %v", err)
+		t.Fatalf("a node that could not listen has begun: %v", err)
 	}
 	begun := filepath.Join(parent, "begun") // by a node that was ended before it had joined
 	if err := os.MkdirAll(filepath.Join(begun, "identity.new"), 0o700); err != nil {
@@ -211,15 +217,14 @@ func runs(t *testing.T, dir, adopt string) {
 	}
 }
 
-// A cluster begins with what a program had that ran alone, once, and that stays as it was. What a start that was killed had begun to copy is no part of
-// a cluster that begins without.
-func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
-	t.Parallel() // it waits for elections
-	dir := t.TempDir()
-	alone, node, other := filepath.Join(dir, "alone"), filepath.Join(dir, "node"), filepath.Join(dir, "other")
-	const ranBefore = 7
+// ranBefore is how often the store of ranAsOne was started.
+const ranBefore = 7
+
+// ranAsOne makes a directory of a program that ran alone.
+func ranAsOne(t *testing.T, dir string) {
+	t.Helper()
 	for range ranBefore {
-		e, err := pebbledb.Open(alone, store.EngineOptions{Program: "bank", Log: slog.New(slog.DiscardHandler)})
+		e, err := pebbledb.Open(dir, store.EngineOptions{Program: "bank", Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,6 +236,15 @@ func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A cluster begins with what a program had that ran alone, once, and that stays as it was. What a start that was killed had begun to copy is no part of
+// a cluster that begins without.
+func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
+	t.Parallel() // it waits for elections
+	dir := t.TempDir()
+	alone, node, other := filepath.Join(dir, "alone"), filepath.Join(dir, "node"), filepath.Join(dir, "other")
+	ranAsOne(t, alone)
 	runs(t, node, alone)
 	if got := starts(t, node); got != ranBefore+1 {
 		t.Errorf("the cluster began with start %d of a store that was started %d times", got, ranBefore)
@@ -275,6 +289,86 @@ func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "new")); !os.IsNotExist(err) {
 		t.Errorf("what was refused has left a directory: %v", err)
+	}
+}
+
+// failing is the engine of the placement's log of a node that fails right behind the first batch.
+type failing struct{ store.Engine }
+
+func (e failing) Sync() error { return errors.Join(e.Engine.Sync(), errors.New("power is lost")) }
+
+// A cluster is the one that its first start was to form, though that ended behind the first batch of the placement's log: what is adopted is in as many
+// stores as there are, whatever the flags of the next start are.
+func TestAFirstStartThatEndsSoon(t *testing.T) {
+	t.Parallel() // it waits for elections
+	alone := filepath.Join(t.TempDir(), "alone")
+	ranAsOne(t, alone)
+	for _, c := range []struct {
+		what         string
+		first, again settings.Cluster
+		stores       int
+	}{
+		{"adopt, and again", settings.Cluster{Adopt: alone}, settings.Cluster{Adopt: alone}, settings.StoresDefault},
+		{"adopt with stores, then nothing", settings.Cluster{Adopt: alone, Stores: 4}, settings.Cluster{}, 4},
+		{"create with stores, then nothing", settings.Cluster{Stores: 4}, settings.Cluster{}, 4},
+	} {
+		for _, noted := range []bool{false, true} { // whether the identity says that there is a log
+			t.Run(fmt.Sprint(c.what, ", noted ", noted), func(t *testing.T) {
+				t.Parallel()
+				dir := filepath.Join(t.TempDir(), "node")
+				config := func(cluster settings.Cluster, open store.Opener) *aeonrt.ClusterConfig {
+					cluster.Listen = "127.0.0.1:0"
+					return &aeonrt.ClusterConfig{
+						Package: &aeonrt.Package{Name: "bank"}, Cluster: cluster, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: "127.0.0.1:0"},
+						OpenEngine: open, Create: cluster.Stores != 0, Log: slog.New(slog.DiscardHandler),
+					}
+				}
+				_, _, err := begin(config(c.first, func(dir string, o store.EngineOptions) (store.Engine, error) {
+					e, err := pebbledb.Open(dir, o)
+					if err == nil && filepath.Base(dir) == placementDir {
+						e = failing{e}
+					}
+					return e, err
+				}), nil, func(error) {})
+				if err == nil || !strings.Contains(err.Error(), "power is lost") {
+					t.Fatal(err)
+				}
+				if noted {
+					id, err := identity.Load(dir)
+					if err == nil {
+						err = id.Begun()
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				n, l, err := begin(config(c.again, pebbledb.Open), nil, func(err error) { t.Error(err) })
+				if err != nil {
+					t.Fatal(err)
+				}
+				look, deadline := time.NewTicker(10*time.Millisecond), time.After(20*time.Second)
+				defer look.Stop()
+				for err := n.readiness(); err != nil; err = n.readiness() {
+					select {
+					case <-look.C:
+					case <-deadline:
+						t.Fatal(err)
+					}
+				}
+				if got := len(n.placement.State().Stores); got != c.stores {
+					t.Errorf("there are %d stores", got)
+				}
+				closeSoon(n.close)
+				_ = l.Close()
+				want := uint64(1)
+				if c.first.Adopt != "" {
+					want += ranBefore
+				}
+				if got := starts(t, dir); got != want {
+					t.Errorf("this is start %d of the first store, want %d", got, want)
+				}
+			})
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,7 +23,8 @@ import (
 // Config is what the gossip of a node needs to be known.
 type Config struct {
 	Port    *port.Port
-	Address string // where other nodes reach this one, as host:port
+	UDP     *net.UDPConn // what Bind has returned for the address of the port; it belongs to the gossip that has started
+	Address string       // where other nodes reach this one, as host:port
 	// Seeds returns addresses of other nodes: those that the placement has, and those that an operator has named. The gossip tries those at
 	// which it hears nothing, for ever. One goroutine calls it.
 	Seeds func() []string
@@ -56,7 +58,7 @@ type Gossip struct {
 
 // Start begins to take part.
 func Start(cfg Config) (*Gossip, error) {
-	assert.That(cfg.Port != nil && cfg.Seeds != nil && cfg.Member != nil, "gossip: the configuration is not complete")
+	assert.That(cfg.Port != nil && cfg.UDP != nil && cfg.Seeds != nil && cfg.Member != nil, "gossip: the configuration is not complete")
 	cfg.fill()
 	id := cfg.Port.Identity()
 	key, err := id.Secret("gossip")
@@ -68,10 +70,7 @@ func Start(cfg Config) (*Gossip, error) {
 	g.tell(cfg.Load())
 	g.peers = &peers{self: name(id.Node, uint64(cfg.Clock().UnixNano())), member: cfg.Member, meta: g.meta}
 	g.peers.mu.all, g.peers.mu.changed = make(map[string]Peer), make(chan struct{})
-	if g.transport, err = newTransport(cfg.Port, cfg.Address); err != nil {
-		g.end()
-		return nil, err
-	}
+	g.transport = newTransport(cfg.Port, cfg.UDP, cfg.Address)
 	if g.list, err = memberlist.Create(g.config(id.Cluster, key)); err != nil {
 		g.end()
 		return nil, errors.Join(fmt.Errorf("the gossip: %w", err), g.transport.Shutdown())

@@ -92,7 +92,12 @@ func (c *cluster) start(n event.NodeID) *node {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		g, err := Start(Config{Port: p, Address: p.Addr().String(), Member: c.member, Every: 50 * time.Millisecond,
+		udp, err := Bind(p.Addr())
+		if err != nil {
+			_ = p.Close()
+			continue
+		}
+		g, err := Start(Config{Port: p, UDP: udp, Address: p.Addr().String(), Member: c.member, Every: 50 * time.Millisecond,
 			Seeds: func() []string {
 				c.mu.Lock()
 				defer c.mu.Unlock()
@@ -107,10 +112,6 @@ func (c *cluster) start(n event.NodeID) *node {
 				defer c.mu.Unlock()
 				return c.load[n]
 			}})
-		if err != nil && strings.Contains(err.Error(), "for UDP, too") {
-			_ = p.Close()
-			continue
-		}
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -30,21 +30,26 @@ var _ memberlist.NodeAwareTransport = (*transport)(nil)
 // packetMax is how many bytes a packet of UDP has at most.
 const packetMax = 1 << 16
 
-func newTransport(p *port.Port, advertise string) (*transport, error) {
-	at, ok := p.Addr().(*net.TCPAddr)
+// Bind takes the number of a TCP port for UDP, too.
+func Bind(port net.Addr) (*net.UDPConn, error) {
+	at, ok := port.(*net.TCPAddr)
 	if !ok {
-		return nil, fmt.Errorf("the gossip: the port has the address %v, which is none of TCP", p.Addr())
+		return nil, fmt.Errorf("the gossip: the port has the address %v, which is none of TCP", port)
 	}
 	udp, err := net.ListenUDP("udp", &net.UDPAddr{IP: at.IP, Port: at.Port, Zone: at.Zone})
 	if err != nil {
 		return nil, fmt.Errorf("the gossip needs the number of the TCP port for UDP, too: %w", err)
 	}
+	return udp, nil
+}
+
+func newTransport(p *port.Port, udp *net.UDPConn, advertise string) *transport {
 	t := &transport{port: p, advertise: advertise, udp: udp, listener: p.Listener(port.Gossip),
 		packets: make(chan *memberlist.Packet), streams: make(chan net.Conn)}
 	t.ctx, t.end = context.WithCancel(context.Background())
 	t.wg.Go(t.receive)
 	t.wg.Go(t.accept)
-	return t, nil
+	return t
 }
 
 func (t *transport) receive() {

@@ -58,6 +58,15 @@ type server struct {
 // form begins a cluster of one node.
 func form(t *testing.T) *cluster {
 	t.Helper()
+	c, s := unformed(t)
+	s.open(nil)
+	c.until(s, "the cluster is formed", func(p *placement.State) bool { return p.Cluster == s.id.Cluster })
+	return c
+}
+
+// unformed returns the first node of a cluster, which was never started.
+func unformed(t *testing.T) (*cluster, *server) {
+	t.Helper()
 	c := &cluster{t: t, program: "bank", nodes: make(map[event.NodeID]*server), at: make(map[event.NodeID]string), silent: make(map[event.NodeID]bool)}
 	dir := filepath.Join(t.TempDir(), "data")
 	id, err := identity.Form(dir, "n1")
@@ -71,9 +80,7 @@ func form(t *testing.T) *cluster {
 			s.close()
 		}
 	})
-	s.open(nil)
-	c.until(s, "the cluster is formed", func(p *placement.State) bool { return p.Cluster == id.Cluster })
-	return c
+	return c, s
 }
 
 // open starts a node. told is what its join was answered.

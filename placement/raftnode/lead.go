@@ -12,7 +12,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// lead does what the leader does beside raft, while this node is it: it forms the cluster, has raft know the members, and performs the plan.
+// lead does what the leader does beside raft, while this node is it: it has raft know the members, and performs the plan.
 func (n *Node) lead() {
 	look := time.NewTicker(n.cfg.LookEvery)
 	defer look.Stop()
@@ -65,13 +65,15 @@ func (n *Node) announce() {
 	}
 }
 
+// errNotFormed is for a log that an earlier version has begun, which wrote the command that forms the cluster later. What that was is not known, and
+// nothing was kept.
+var errNotFormed = errors.New("the first start of this node was by an earlier version, and ended before it had formed the cluster: nothing was kept, and with how many stores is not known; remove the data directory, and begin again with the flags of the first start")
+
 // direct performs what is to be done next.
 func (n *Node) direct() {
 	s := n.State()
 	if s.Cluster == "" {
-		if n.cfg.Form != nil {
-			n.decide(placement.Command{Form: n.cfg.Form})
-		}
+		n.cfg.Fatal(errNotFormed)
 		return
 	}
 	n.elect(s)

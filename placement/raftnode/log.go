@@ -57,33 +57,39 @@ type owner struct {
 
 // openLog opens the log of a node. That of a node that never had one begins with first, if that is not nil, in one step with the note of whose
 // it is: so a crash leaves no log that has half begun.
-func openLog(engine store.Engine, id *identity.Identity, d deadline, applied func() uint64, first func() (*raft.Log, error)) (*log, error) {
+func openLog(engine store.Engine, id *identity.Identity, d deadline, applied func() uint64, first func() ([]*raft.Log, error)) (*log, error) {
 	l := &log{engine: engine, deadline: d, applied: applied}
-	b, found, err := engine.Get(ownerKey, nil)
+	begun, err := Begun(engine, id)
+	if err == nil && !begun {
+		err = l.begin(id, first)
+	}
 	if err != nil {
-		return nil, err
-	}
-	if !found {
-		if err := l.begin(id, first); err != nil {
-			return nil, err
-		}
-	} else {
-		var of owner
-		if err := json.Unmarshal(b, &of); err != nil {
-			return nil, &store.CorruptError{Key: ownerKey, Reason: err.Error()}
-		}
-		if of.Cluster != id.Cluster || of.Node != id.Node {
-			return nil, fmt.Errorf("the log of the placement is that of node %d of cluster %s, and this is node %d of cluster %s", of.Node, of.Cluster, id.Node, id.Cluster)
-		}
-	}
-	if err := id.Begun(); err != nil {
 		return nil, err
 	}
 	return l, l.measure()
 }
 
+// Begun reports whether an engine has the log of a node. If so the identity notes it: a start that ended right behind the first batch has not.
+func Begun(engine store.Engine, id *identity.Identity) (bool, error) {
+	b, found, err := engine.Get(ownerKey, nil)
+	if err != nil || !found {
+		return false, err
+	}
+	var of owner
+	if err := json.Unmarshal(b, &of); err != nil {
+		return false, &store.CorruptError{Key: ownerKey, Reason: err.Error()}
+	}
+	if of.Cluster != id.Cluster || of.Node != id.Node {
+		return false, fmt.Errorf("the log of the placement is that of node %d of cluster %s, and this is node %d of cluster %s", of.Node, of.Cluster, id.Node, id.Cluster)
+	}
+	return true, id.Begun()
+}
+
+// firstTerm is that of the entries with which a log begins.
+const firstTerm = 1
+
 // begin makes an empty log that of a node.
-func (l *log) begin(id *identity.Identity, first func() (*raft.Log, error)) error {
+func (l *log) begin(id *identity.Identity, first func() ([]*raft.Log, error)) error {
 	it := l.engine.Scan(nil, []byte{255})
 	rows := it.Next()
 	if err := it.Close(); err != nil {
@@ -106,14 +112,19 @@ func (l *log) begin(id *identity.Identity, first func() (*raft.Log, error)) erro
 	batch := l.engine.NewBatch()
 	batch.Set(ownerKey, text)
 	if first != nil {
-		entry, err := first()
+		entries, err := first()
 		if err != nil {
 			return err
 		}
-		batch.Set(entryKey(entry.Index), encodeEntry(entry))
-		batch.Set(stableKey([]byte("CurrentTerm")), binary.BigEndian.AppendUint64(nil, entry.Term)) // as BootstrapCluster does
+		for _, e := range entries {
+			batch.Set(entryKey(e.Index), encodeEntry(e))
+		}
+		batch.Set(stableKey([]byte("CurrentTerm")), binary.BigEndian.AppendUint64(nil, firstTerm)) // as BootstrapCluster does
 	}
-	return l.write("begun", batch)
+	if err := l.write("begun", batch); err != nil {
+		return err
+	}
+	return id.Begun()
 }
 
 // measure finds the first entry and the last.

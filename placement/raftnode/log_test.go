@@ -131,7 +131,7 @@ func TestForeignLogs(t *testing.T) {
 	must(t, other.Apply(b))
 	refuse("a log without an owner", other, identityOf(t), "it is missing, and other rows are there")
 	fresh := identityOf(t)
-	_, err := openLog(memengine.New(), fresh, deadline{time.Minute, func(error) {}}, func() uint64 { return 0 }, func() (*raft.Log, error) { return nil, errors.New("no form") })
+	_, err := openLog(memengine.New(), fresh, deadline{time.Minute, func(error) {}}, func() uint64 { return 0 }, func() ([]*raft.Log, error) { return nil, errors.New("no form") })
 	if err == nil {
 		t.Error("a log begins without its first entry")
 	}

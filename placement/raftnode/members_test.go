@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/membership/port"
 	"github.com/aeon-lang/aeon/placement"
@@ -292,4 +294,63 @@ func TestWhatProposersAreTold(t *testing.T) {
 		}
 	}
 	t.Log(counts)
+}
+
+// crashing is an engine of which an image is kept as a crash behind the first batch leaves it.
+type crashing struct {
+	*memengine.Engine
+	image *memengine.Engine
+}
+
+func (e *crashing) Sync() error {
+	err := e.Engine.Sync()
+	if e.image == nil {
+		e.image = e.Crash(func(int) int { return 0 })
+	}
+	return err
+}
+
+// What a log begins with has the whole cluster: a start after a crash, with other flags, does not form another one.
+func TestALogBeginsWithTheCluster(t *testing.T) {
+	t.Parallel()
+	c, s := unformed(t)
+	e := &crashing{Engine: memengine.New()}
+	s.engine = e
+	s.open(nil)
+	s.close()
+	s.engine = e.image
+	must(t, s.tryOpen(nil, func(cfg *Config) { cfg.Form.Stores = 5 }))
+	c.until(s, "the cluster is formed", func(p *placement.State) bool { return p.Cluster != "" })
+	if n := len(s.State().Stores); n != 3 {
+		t.Errorf("a cluster that was to have 3 stores has %d", n)
+	}
+}
+
+// A log that has begun without the command that forms the cluster, as one of an earlier version, forms none that may be another one.
+func TestALogThatBeganWithoutTheCluster(t *testing.T) {
+	t.Parallel()
+	_, s := unformed(t)
+	cfg := Config{Identity: s.id, Form: &placement.Form{Program: "bank", Stores: 3, Partitions: 12, Replicas: 3, First: placement.Member{Address: "127.0.0.1:1"}}}
+	cfg.fill()
+	list, err := (&Node{cfg: cfg}).firstEntries()
+	must(t, err)
+	_, err = openLog(s.engine, s.id, deadline{time.Minute, func(error) {}}, func() uint64 { return 0 }, func() ([]*raft.Log, error) { return list[:1], nil })
+	must(t, err)
+	told := make(chan error, 1)
+	must(t, s.tryOpen(nil, func(cfg *Config) {
+		cfg.Fatal = func(err error) {
+			select {
+			case told <- err:
+			default:
+			}
+		}
+	}))
+	select {
+	case err := <-told:
+		if !strings.Contains(err.Error(), "ended before it had formed the cluster") {
+			t.Error(err)
+		}
+	case <-time.After(within):
+		t.Error("it goes on without a cluster")
+	}
 }

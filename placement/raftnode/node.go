@@ -2,6 +2,7 @@ package raftnode
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,7 +46,7 @@ type Config struct {
 	Log      store.Engine // an engine of its own; it stays open when the node is closed
 	Dir      string       // where snapshots are kept
 	// Form is the command by which the first node forms the cluster: the program, the numbers of stores, partitions and replicas, and the address
-	// of the node. The rest is filled in. Other nodes have none, and it is of no use once the cluster is formed.
+	// of the node. The rest is filled in. The log begins with it: other nodes have none, and it is of no use to a log that has begun.
 	Form *placement.Form
 	// Addresses returns other addresses at which a node may be, as gossip has them; nil: there are none. What answers there has to prove
 	// that it is the node.
@@ -171,26 +172,35 @@ func (n *Node) openLog() (err error) {
 	if err != nil {
 		return err
 	}
-	var first func() (*raft.Log, error)
+	var first func() ([]*raft.Log, error)
 	if formed {
-		first = n.firstEntry
+		first = n.firstEntries
 	}
 	n.log, err = openLog(n.cfg.Log, n.cfg.Identity, deadline{n.cfg.DiskMax, n.cfg.Fatal}, n.machine.applied, first)
 	return err
 }
 
-// firstEntry is the first entry of a new cluster: this node alone votes. The command that forms it follows; it is tried here first, as a log
-// that has begun cannot begin again with a better one.
-func (n *Node) firstEntry() (*raft.Log, error) {
+// firstEntries are the first entries of a new cluster: this node alone votes, and the command that forms the cluster, which is committed by that.
+// They are written together: a later start may have other flags, and would form another cluster than the one whose stores were seeded. The command is
+// tried here first, as a log that has begun cannot begin again with a better one.
+func (n *Node) firstEntries() ([]*raft.Log, error) {
 	if n.cfg.Form == nil {
 		return nil, fmt.Errorf("node %d is to form its cluster, and was not told how", n.cfg.Identity.Node)
 	}
-	if _, err := (&placement.State{}).Apply(&placement.Command{At: n.cfg.Clock(), Form: n.cfg.Form}); err != nil {
+	form := placement.Command{At: n.cfg.Clock(), Form: n.cfg.Form}
+	if _, err := (&placement.State{}).Apply(&form); err != nil {
+		return nil, err
+	}
+	command, err := json.Marshal(form)
+	if err != nil {
 		return nil, err
 	}
 	id := serverID(n.cfg.Identity.Node)
-	return &raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration,
-		Data: raft.EncodeConfiguration(raft.Configuration{Servers: []raft.Server{{Suffrage: raft.Voter, ID: raft.ServerID(id), Address: raft.ServerAddress(id)}}})}, nil
+	voters := raft.EncodeConfiguration(raft.Configuration{Servers: []raft.Server{{Suffrage: raft.Voter, ID: raft.ServerID(id), Address: raft.ServerAddress(id)}}})
+	return []*raft.Log{
+		{Index: 1, Term: firstTerm, Type: raft.LogConfiguration, Data: voters},
+		{Index: 2, Term: firstTerm, Type: raft.LogCommand, Data: command},
+	}, nil
 }
 
 // restore makes the state from the last snapshot and the commands of the log that are known to be committed, before raft runs. Raft applies
