@@ -165,7 +165,9 @@ func (d *Disk) Seed(g replica.Group, fill func(store.Engine) error) (err error) 
 // remove removes all states of a group. They are closed, but that a view may hold one open.
 func (d *Disk) remove(g replica.Group) error {
 	d.mu.Lock()
-	d.numbers[g]++
+	if _, known := d.numbers[g]; known {
+		d.numbers[g]++
+	}
 	d.mu.Unlock()
 	return d.place.Remove(groupDir(g))
 }

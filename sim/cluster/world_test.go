@@ -45,8 +45,9 @@ type world struct {
 }
 
 // The ports of nodes are below those that the system gives to connections, so that a node finds its own free again when it is restarted. A process that
-// tests takes a block of them: it listens at the first one as long as it runs, so another process takes another block.
-const firstPort, lastPort, portBlock = 20000, 30000, 200
+// tests takes a block of them: it listens at the first one as long as it runs, so another process takes another block. A block has more than all clusters
+// of a run need, twelve each: a port is not given again while a node that has not started yet is to have it.
+const firstPort, lastPort, portBlock = 20000, 30000, 500
 
 var ports struct {
 	sync.Mutex
