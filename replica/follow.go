@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -53,24 +52,24 @@ func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 			break
 		}
 	}
-	needed := false
 	if node == 0 {
-		surplus := slices.DeleteFunc(slices.Collect(maps.Keys(s.Progress)), func(n uint64) bool { return slices.Contains(want, event.NodeID(n)) })
-		slices.SortFunc(surplus, func(a, b uint64) int { return cmp.Or(silentFirst(current(a), current(b)), cmp.Compare(a, b)) })
-		for _, n := range surplus {
-			if _, votes := s.Config.Voters[0][n]; !votes || !current(n) || c.majorityWithout(g, s, n, current) {
+		for _, n := range slices.Sorted(maps.Keys(s.Progress)) {
+			if slices.Contains(want, event.NodeID(n)) {
+				continue
+			}
+			if !c.answers(g, n) {
 				kind, node = raftpb.ConfChangeRemoveNode, n
 				break
 			}
-			needed = true
+			if _, votes := s.Config.Voters[0][n]; node == 0 && (!votes || c.majorityWithout(g, s, n, current)) {
+				kind, node = raftpb.ConfChangeRemoveNode, n
+			}
 		}
 	}
 	switch {
-	case node == 0 && needed:
-		return false, nil
 	case node == 0:
 		for n := range s.Progress {
-			if !current(n) {
+			if !current(n) || !slices.Contains(want, event.NodeID(n)) {
 				return false, nil
 			}
 		}
@@ -80,17 +79,6 @@ func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 		return false, nil
 	}
 	return false, c.Change(id, &raftpb.ConfChangeV2{Changes: []*raftpb.ConfChangeSingle{{Type: kind.Enum(), NodeId: new(node)}}})
-}
-
-// silentFirst orders members that are not up to date, or do not answer, before others.
-func silentFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // majorityWithout reports whether a majority of the voters but one is up to date, and has answered just now: one that has answered within an election

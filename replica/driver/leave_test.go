@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,22 +118,37 @@ func TestNothingIsWrittenOfAGroupThatWasLeft(t *testing.T) {
 	})
 }
 
-// A member that is not wanted, be it the leader, stays while the group needs it: one of the two that would remain has been silent for less than an election
-// timeout. It goes when that is back.
+// A member that is not wanted, be it the leader, or one that lacks much, stays while the group needs it: one of the two that would remain has been silent for
+// less than an election timeout. It goes when that is back.
 func TestAMemberThatIsNeededStays(t *testing.T) {
-	for _, leads := range []bool{false, true} {
-		t.Run(fmt.Sprint("leads ", leads), func(t *testing.T) {
+	for _, as := range []string{"follower", "leader", "follower that lacks much"} {
+		t.Run(as, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := open(t, quick(three()...))
+				var other event.NodeID
+				var behind atomic.Bool
+				cfg := quick(three()...)
+				cfg.Loses = func(m replica.Message) bool {
+					return behind.Load() && m.To() == other && m.Raft.GetType().String() == "MsgApp"
+				}
+				c := open(t, cfg)
 				id, e := lead(t, c)
-				away, other := id%3+1, (id+1)%3+1
+				away := id%3 + 1
+				other = (id+1)%3 + 1
 				cut := func(is bool) {
 					c.Cut(away, id, is)
 					c.Cut(away, other, is)
 				}
 				want := []event.NodeID{id, away}
-				if leads {
+				switch as {
+				case "leader":
 					want[0] = other
+				case "follower that lacks much":
+					behind.Store(true)
+					for i := range 2 * replica.CloseBy {
+						if err := put(e, fmt.Sprint(i), "0"); err != nil {
+							t.Fatal(err)
+						}
+					}
 				}
 				cut(true)
 				<-time.After(6 * time.Millisecond) // ticks: more than two heartbeats, and less than an election timeout
@@ -140,13 +156,14 @@ func TestAMemberThatIsNeededStays(t *testing.T) {
 					if c.Node(id).Follow(map[replica.Group][]event.NodeID{replicatest.Group: want})[replicatest.Group] {
 						t.Fatal("the group is settled, and a member is away")
 					}
+					behind.Store(false)
 					if err := put(e, fmt.Sprint(i), "1"); err != nil {
 						t.Fatal(err)
 					}
 					<-time.After(time.Millisecond)
 				}
 				cut(false)
-				if !leads {
+				if as != "leader" {
 					follow(t, c, id, want...)
 				}
 			})
