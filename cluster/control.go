@@ -226,11 +226,7 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.FormValue("lost") == "true" {
 		n.askAll()
-		told := n.told()
-		if id != n.id.Node {
-			delete(told, id) // it may have answered just before it ended
-		}
-		if refused := isNeeded(n.placement.State(), id, told); refused != nil {
+		if refused := whyNeeded(n.placement.State(), id, n.id.Node, n.told()); refused != nil {
 			answer(w, "", refused)
 			return
 		}
@@ -241,18 +237,18 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 	answer(w, "it gives its stores away, and is removed then\n", n.propose(placement.Command{Leave: &placement.Leave{Node: id}}))
 }
 
-// isNeeded returns why a node is not taken out as one that is lost: it answers a node, or keeps a store that no node leads without it. Of such a store the
-// others have no majority, and perhaps no copy: a list of replicas has nodes that are still to get one. told is what nodes have told, itself only if it
-// was asked; what is old does not count.
-func isNeeded(s *placement.State, id event.NodeID, told map[event.NodeID]heard) error {
-	maps.DeleteFunc(told, func(by event.NodeID, h heard) bool { return time.Since(h.at) >= staleAfter })
+// whyNeeded returns why a node is not taken out as one that is lost: it answers a node, or keeps a store that no node leads without it. Of such a store the
+// others have no majority, and perhaps no copy: a list of replicas has nodes that are still to get one. asked is the node that an operator has asked for
+// that. told is what nodes have told; what is old does not count, nor what the node has told itself, which may have ended right behind that.
+func whyNeeded(s *placement.State, id, asked event.NodeID, told map[event.NodeID]heard) error {
+	told = maps.Clone(told)
+	maps.DeleteFunc(told, func(by event.NodeID, h heard) bool { return by == id || time.Since(h.at) >= staleAfter })
 	refuse := func(format string, args ...any) error {
 		return &placement.Refusal{Reason: fmt.Sprintf("%s "+format, append([]any{s.Members[id].Name}, args...)...)}
 	}
-	for by, h := range told {
-		if by == id || slices.Contains(h.brief.Hears, id) {
-			return refuse("is not lost, it answers: \"aeond remove %s\" takes it out when others have what it keeps; if its process is of no use any more, end that first", s.Members[id].Name)
-		}
+	hears := func(h heard) bool { return slices.Contains(h.brief.Hears, id) }
+	if id == asked || slices.ContainsFunc(slices.Collect(maps.Values(told)), hears) {
+		return refuse("is not lost, it answers: \"aeond remove %s\" takes it out when others have what it keeps; if its process is of no use any more, end that first", s.Members[id].Name)
 	}
 	leads := leaders(told, len(s.Stores))
 	kept := slices.DeleteFunc(s.Of(id), func(st placement.StoreID) bool { return leads[st] != 0 })

@@ -20,18 +20,20 @@ func TestNodesThatAreNeeded(t *testing.T) {
 	leads := func(id placement.StoreID) storeBrief { return storeBrief{ID: id, Term: 2, Leads: true} }
 	now, old := time.Now(), time.Now().Add(-staleAfter)
 	for _, c := range []struct {
-		what string
-		told map[event.NodeID]heard
-		want string // of the refusal; "": there is none
+		what  string
+		asked event.NodeID
+		told  map[event.NodeID]heard
+		want  string // of the refusal; "": there is none
 	}{
-		{"others lead its stores", map[event.NodeID]heard{2: {leading(leads(0)), now}, 3: {leading(leads(2)), now}}, ""},
-		{"one of its stores has no leader", map[event.NodeID]heard{2: {leading(leads(1)), now}, 3: {leading(leads(2)), now}}, "node1 keeps stores that no node leads without it, the first of 1 is 0"},
-		{"it has led them itself", map[event.NodeID]heard{1: {leading(leads(0), leads(2)), old}, 2: {leading(leads(1)), now}}, "the first of 2 is 0"},
-		{"their leader is silent, too", map[event.NodeID]heard{2: {leading(leads(0)), now}, 3: {leading(leads(2)), old}}, "the first of 1 is 2"},
-		{"it was asked itself", map[event.NodeID]heard{1: {leading(), now}, 2: {leading(leads(0)), now}, 3: {leading(leads(2)), now}}, "node1 is not lost, it answers"},
-		{"another node hears it", map[event.NodeID]heard{2: {leading(leads(0), leads(2)), now}, 3: {brief{Hears: []event.NodeID{1}}, now}}, "node1 is not lost, it answers"},
+		{"others lead its stores", 2, map[event.NodeID]heard{2: {leading(leads(0)), now}, 3: {leading(leads(2)), now}}, ""},
+		{"one of its stores has no leader", 2, map[event.NodeID]heard{2: {leading(leads(1)), now}, 3: {leading(leads(2)), now}}, "node1 keeps stores that no node leads without it, the first of 1 is 0"},
+		{"it has led them itself", 2, map[event.NodeID]heard{1: {leading(leads(0), leads(2)), old}, 2: {leading(leads(1)), now}}, "the first of 2 is 0"},
+		{"their leader is silent, too", 2, map[event.NodeID]heard{2: {leading(leads(0)), now}, 3: {leading(leads(2)), old}}, "the first of 1 is 2"},
+		{"it was asked itself", 1, map[event.NodeID]heard{1: {leading(), now}, 2: {leading(leads(0)), now}, 3: {leading(leads(2)), now}}, "node1 is not lost, it answers"},
+		{"it has answered just before it ended", 2, map[event.NodeID]heard{1: {leading(leads(0)), now}, 2: {leading(leads(0)), now}, 3: {leading(leads(2)), now}}, ""},
+		{"another node hears it", 2, map[event.NodeID]heard{2: {leading(leads(0), leads(2)), now}, 3: {brief{Hears: []event.NodeID{1}}, now}}, "node1 is not lost, it answers"},
 	} {
-		err := isNeeded(s, 1, c.told)
+		err := whyNeeded(s, 1, c.asked, c.told)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.what, err)
 		}
