@@ -146,6 +146,8 @@ type group struct {
 	resigned bool // this node leads, and is not to lead any more in the term
 	tries    int  // to hand over in the term
 
+	catching map[uint64]*catchUp // members that this node, as their leader, has begun to send a state
+
 	leaving
 }
 
@@ -446,14 +448,14 @@ func (c *Core) Unreachable(n event.NodeID) {
 	}
 }
 
-// Cut has the log of a group begin behind index. The state of the group has synced up to there.
+// Cut has the log of a group begin behind index, or earlier while members need that (see held). The state of the group has synced up to index.
 func (c *Core) Cut(id Group, index uint64) {
 	g := c.find[id]
 	if g == nil {
 		return
 	}
 	assert.That(index <= g.log.settled, "replica: the log of group %d is cut at %d, and its state is at %d", id, index, g.log.settled)
-	if index <= g.begins {
+	if index = c.held(g, index); index <= g.begins {
 		return
 	}
 	g.begins = index
@@ -528,7 +530,7 @@ func (c *Core) noteRole(g *group) {
 	g.role = now
 	g.leaving.asked, g.leaving.index = false, 0 // what was proposed may be lost
 	g.ticks = 0
-	g.resigned, g.tries = false, 0
+	g.resigned, g.tries, g.catching = false, 0, nil
 	g.wait(c)
 	c.out.Roles = append(c.out.Roles, now)
 }
@@ -539,6 +541,9 @@ func (c *Core) send(g *group, m *raftpb.Message) {
 			g.raft.ReportSnapshot(m.GetTo(), raft.SnapshotFailure)
 		}
 		return
+	}
+	if m.GetType() == raftpb.MsgSnap && g.leads(c) {
+		g.begin(m.GetTo(), m.GetSnapshot().GetMetadata().GetIndex())
 	}
 	c.out.Send = append(c.out.Send, Message{g.id, m})
 }

@@ -194,6 +194,13 @@ func TestACrashWhileAStateThatHasComeIsDropped(t *testing.T) {
 				c := open(t, quick(places...))
 				id, e := lead(t, c)
 				away := id%3 + 1
+				if err := put(e, "a", "1"); err != nil {
+					t.Fatal(err)
+				}
+				// So it has the term of the leader on its disk: no append of that is under way when the state comes, whose record would wait behind it.
+				if err := c.Node(away).Await(t.Context(), replicatest.Group, e.Index()); err != nil {
+					t.Fatal(err)
+				}
 				if err := c.Stop(away); err != nil {
 					t.Fatal(err)
 				}
