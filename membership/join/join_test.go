@@ -64,6 +64,12 @@ type member struct {
 
 func newMember(t *testing.T) *member {
 	t.Helper()
+	return newMemberOf(t, func(c *cluster) Cluster { return c })
+}
+
+// newMemberOf is newMember, whose server has a placement of its own.
+func newMemberOf(t *testing.T, serves func(*cluster) Cluster) *member {
+	t.Helper()
 	id, err := identity.Form(filepath.Join(t.TempDir(), "data"), "n1")
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +84,7 @@ func newMember(t *testing.T) *member {
 		t.Fatal(err)
 	}
 	m.at = p.Addr().String()
-	s := Serve(ServerConfig{Port: p, Cluster: m, Clock: func() time.Time {
+	s := Serve(ServerConfig{Port: p, Cluster: serves(m.cluster), Clock: func() time.Time {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return m.now()
@@ -201,6 +207,7 @@ func TestOneTokenIsOneNode(t *testing.T) {
 // A node that was admitted and has no answer asks again, with its key, and is answered: whether the answer was lost at the member, or the node
 // has crashed before it was written. Without its directory it is another node.
 func TestLostAnswers(t *testing.T) {
+	t.Parallel()
 	m := newMember(t)
 	cfg := m.config(m.token(time.Hour))
 	m.cluster.fails = errors.New("leadership lost while committing log")
@@ -372,6 +379,119 @@ func TestForgedRequests(t *testing.T) {
 	_ = c.Close()
 	if s, _ := m.Current(t.Context()); len(s.Members) != 1 {
 		t.Error("a forged request was admitted")
+	}
+}
+
+// Connections from which no request comes hold up no node that wants to join, and there are never many of them.
+func TestSilentConnections(t *testing.T) {
+	t.Parallel()
+	m := newMember(t)
+	text := m.token(time.Hour)
+	token, err := identity.ParseToken(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	var conns []net.Conn
+	for range silentMax + 3*answeredMax {
+		c, err := port.DialJoin(t.Context(), m.at, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		conns = append(conns, c)
+	}
+	if _, _, err := Join(t.Context(), m.config(text)); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took >= requestTime {
+		t.Errorf("a node has joined after %v, when the silent connections were closed", took)
+	}
+	const closed = 3*answeredMax + 1
+	for i, c := range conns {
+		_ = c.SetReadDeadline(time.Now().Add(within))
+		if i == closed {
+			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+		}
+		_, err := c.Read(make([]byte, 1))
+		if is := !errors.Is(err, os.ErrDeadlineExceeded); is != (i < closed) {
+			t.Errorf("connection %d: closed %v", i, is)
+		}
+		if i == closed {
+			break
+		}
+	}
+	_ = conns[closed].SetReadDeadline(time.Now().Add(within))
+	if _, err := conns[closed].Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("a silent connection stays")
+	}
+}
+
+// stuck is a placement that does not answer.
+type stuck struct{ *cluster }
+
+func (s stuck) Current(ctx context.Context) (*placement.State, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// While a placement does not answer, so many nodes wait, and others are told at once to ask again.
+func TestManyNodesAsk(t *testing.T) {
+	t.Parallel()
+	m := newMemberOf(t, func(c *cluster) Cluster { return stuck{c} })
+	text := m.token(time.Hour)
+	token, err := identity.ParseToken(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	candidate, err := identity.Prepare(filepath.Join(t.TempDir(), "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const more = 5
+	replies := make(chan reply)
+	var conns []net.Conn
+	var wg sync.WaitGroup
+	ended := make(chan struct{})
+	defer func() {
+		close(ended)
+		for _, c := range conns {
+			_ = c.Close()
+		}
+		wg.Wait()
+	}()
+	for range answeredMax + waitingMax + more {
+		c, err := port.DialJoin(t.Context(), m.at, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+		b, err := challenge(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := send(c, &request{format, text, "bank", "n2", "b", candidate.Public(), candidate.Sign(b), time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			var r reply
+			if receive(c, replyMax, &r) == nil {
+				select {
+				case replies <- r:
+				case <-ended:
+				}
+			}
+		})
+	}
+	for range more {
+		select {
+		case r := <-replies:
+			if !strings.Contains(r.Retry, "72 nodes ask to join") {
+				t.Errorf("a node is told %+v", r)
+			}
+		case <-time.After(answerMax / 2):
+			t.Fatal("a node waits that is one too many")
+		}
 	}
 }
 

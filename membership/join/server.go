@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,8 +22,18 @@ import (
 // answerMax is how long a member takes for an answer at most, the wait for a leader of the placement included.
 const answerMax = 15 * time.Second
 
-// atOnce is how many nodes a member answers at a time; others wait.
-const atOnce = 8
+// requestTime is how long a member waits for a request.
+const requestTime = 5 * time.Second
+
+// How many nodes a member has to do with at a time: anything that can reach its port may connect.
+const (
+	// silentMax are the connections that a request is still to come from. If there is one more, the oldest is closed: a request comes within
+	// milliseconds.
+	silentMax = 64
+	// answeredMax are the nodes that are answered at once. waitingMax more may wait for that; others are to ask again.
+	answeredMax = 8
+	waitingMax  = 64
+)
 
 // Cluster is the placement, as *raftnode.Node is it. Any goroutine may call it.
 type Cluster interface {
@@ -45,8 +56,12 @@ type Server struct {
 	listener net.Listener
 	ctx      context.Context // ends when the server is closed
 	end      context.CancelFunc
-	slots    chan struct{}
+	waiting  chan struct{} // one for each node that has asked
+	slots    chan struct{} // one for each that is answered
 	wg       sync.WaitGroup
+
+	mu     sync.Mutex
+	silent []net.Conn // connections without a request, the oldest first
 }
 
 // Serve begins to admit nodes.
@@ -58,7 +73,8 @@ func Serve(cfg ServerConfig) *Server {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, identity: cfg.Port.Identity(), listener: cfg.Port.Listener(port.Join), slots: make(chan struct{}, atOnce)}
+	s := &Server{cfg: cfg, identity: cfg.Port.Identity(), listener: cfg.Port.Listener(port.Join),
+		waiting: make(chan struct{}, answeredMax+waitingMax), slots: make(chan struct{}, answeredMax)}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	s.wg.Go(s.accept)
 	return s
@@ -78,36 +94,48 @@ func (s *Server) accept() {
 		if err != nil {
 			return
 		}
-		s.wg.Go(func() {
-			ctx, cancel := context.WithTimeout(s.ctx, answerMax)
-			defer cancel()
-			defer during(ctx, c)()
-			select {
-			case s.slots <- struct{}{}:
-				defer func() { <-s.slots }()
-			case <-ctx.Done():
-				return
-			}
-			s.serve(ctx, c.(*port.Conn))
-		})
+		s.connected(c)
+		s.wg.Go(func() { s.serve(c.(*port.Conn)) })
 	}
 }
 
-func (s *Server) serve(ctx context.Context, c *port.Conn) {
-	var q request
-	if err := receive(c, requestMax, &q); err != nil {
+// connected notes a connection from which a request is to come, and closes the oldest one if there are too many.
+func (s *Server) connected(c net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.silent) >= silentMax {
+		_ = s.silent[0].Close()
+		s.silent = slices.Delete(s.silent, 0, 1)
+	}
+	s.silent = append(s.silent, c)
+}
+
+// read reads the request of a connection.
+func (s *Server) read(c *port.Conn) (q request, err error) {
+	ctx, cancel := context.WithTimeout(s.ctx, requestTime)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	err = receive(c, requestMax, &q)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = slices.DeleteFunc(s.silent, func(o net.Conn) bool { return o == c })
+	return q, err
+}
+
+func (s *Server) serve(c *port.Conn) {
+	q, err := s.read(c)
+	if err != nil {
+		_ = c.Close()
 		s.cfg.Logger.Info("a node that wants to join cannot be read", "from", c.RemoteAddr(), "error", err)
 		return
 	}
-	var r reply
-	switch {
-	case q.Format != format:
-		r.Refusal = fmt.Sprintf("the node asks in format %d, and the cluster answers format %d: use the same version of aeon", q.Format, format)
-	case !proves(c.Conn, q.Key, q.Proof):
-		r.Refusal = "the node has not proved that it has the private key"
-	default:
-		r = s.answer(ctx, &q)
-	}
+	ctx, cancel := context.WithTimeout(s.ctx, answerMax)
+	defer cancel()
+	defer during(ctx, c)()
+	r := s.decide(ctx, c, &q)
 	switch {
 	case r.Admission != nil:
 		s.cfg.Logger.Info("a node has joined", "node", r.Admission.Node, "name", r.Admission.Name, "address", q.Address)
@@ -117,6 +145,29 @@ func (s *Server) serve(ctx context.Context, c *port.Conn) {
 	if err := send(c, &r); err != nil {
 		s.cfg.Logger.Warn("a node has not been answered; it may ask again", "name", q.Name, "error", err)
 	}
+}
+
+// decide checks a request, and answers it when it is its turn.
+func (s *Server) decide(ctx context.Context, c *port.Conn, q *request) reply {
+	switch {
+	case q.Format != format:
+		return reply{Refusal: fmt.Sprintf("the node asks in format %d, and the cluster answers format %d: use the same version of aeon", q.Format, format)}
+	case !proves(c.Conn, q.Key, q.Proof):
+		return reply{Refusal: "the node has not proved that it has the private key"}
+	}
+	select {
+	case s.waiting <- struct{}{}:
+		defer func() { <-s.waiting }()
+	default:
+		return reply{Retry: fmt.Sprintf("%d nodes ask to join, and more than that cannot wait", cap(s.waiting))}
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return reply{Retry: fmt.Sprintf("%d nodes ask to join, and those before this one are not answered within %v", len(s.waiting), answerMax)}
+	}
+	return s.answer(ctx, q)
 }
 
 // answer decides on a request.
