@@ -193,12 +193,17 @@ func (h *holder) lead(term uint64) error {
 		return err
 	}
 	led := time.Now()
+	ends := func(err error) error {
+		if !errors.Is(err, driver.ErrDeposed) && !errors.Is(err, driver.ErrClosed) {
+			h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
+			h.failed(term)
+			e.Fail(err)
+		}
+		return err
+	}
 	told, err := e.Told()
 	if err != nil {
-		h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
-		h.failed(term)
-		e.Fail(err)
-		return err
+		return ends(err)
 	}
 	if behind := h.clock.Resume(told); behind > sched.ClockOffMax {
 		h.log.Warn("the clock of this node is behind the time of the data: no time passes for actors until it has caught up", "store", h.group, "behind", behind)
@@ -206,13 +211,7 @@ func (h *holder) lead(term uint64) error {
 	failed := make(chan error, 1)
 	s, err := h.open(e, term, func(err error) { failed <- err })
 	if err != nil {
-		deposed := errors.Is(err, driver.ErrDeposed) || errors.Is(err, driver.ErrClosed)
-		if !deposed {
-			h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
-			h.failed(term)
-			e.Fail(err)
-		}
-		return err
+		return ends(err)
 	}
 	h.served(term)
 	h.mu.Lock()

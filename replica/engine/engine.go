@@ -152,7 +152,7 @@ func (e *Engine) BeforeWrite(f func()) {
 
 // Told returns the time that the last group of former leaders was proposed with, the zero time if there is none: this leader's clock goes on from there.
 func (e *Engine) Told() (time.Time, error) {
-	b, found, err := e.state.engine.Get(clockKey, nil)
+	b, found, err := e.Get(clockKey, nil)
 	switch {
 	case err != nil || !found:
 		return time.Time{}, err

@@ -24,10 +24,15 @@ const inMemory = "memory"
 // *MissingError, *ForeignError, *NotDirectoryError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
 // *DiskError, *EngineError, *PartError, *store.OtherProgramError and *store.NewerFormatError.
 func Open(dir string, o store.EngineOptions) (store.Engine, error) {
+	fs := vfs.Default
 	if dir == "" {
-		return OpenFS(vfs.NewMem(), inMemory, o)
+		fs, dir = vfs.NewMem(), inMemory
 	}
-	return OpenFS(vfs.Default, dir, o)
+	d, err := OpenFS(fs, dir, o)
+	if err != nil {
+		return nil, err // a nil *DB is no nil store.Engine
+	}
+	return d, nil
 }
 
 // OpenFS opens the store in a directory of fs, for tests: vfs.NewMem, or one that crashes.
