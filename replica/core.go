@@ -114,6 +114,8 @@ type Core struct {
 	append *Append // under way; nil: none
 	hung   int     // ticks since append was begun
 	now    uint64  // ticks
+
+	resumed uint64 // from this tick on answers of members count (see Paused)
 }
 
 // group is one group on this node.
@@ -142,6 +144,7 @@ type group struct {
 	// Invariant: settled <= applied <= applying. Entries were handed out up to applying, and the state has taken them up to applied;
 	// a state that is opened again, or sent, is as of settled. That index is the log's.
 	applying, applied uint64
+	applyingTerm      uint64 // of the newest entry that was handed out
 
 	resigned bool // this node leads, and is not to lead any more in the term
 	tries    int  // to hand over in the term
@@ -239,6 +242,15 @@ func (c *Core) Tick() {
 	}
 }
 
+// Paused says that more time has passed than there were ticks: this process stood still for longer than an election timeout, say. What members have
+// answered before says nothing of them any more, nor does what has waited for this process meanwhile, which comes within two ticks.
+func (c *Core) Paused() {
+	c.resumed = c.now + 2
+	for _, g := range c.groups {
+		clear(g.answered)
+	}
+}
+
 // Hangs reports whether an append takes longer than it may.
 func (c *Core) Hangs() bool { return c.hung >= c.cfg.Stall }
 
@@ -300,6 +312,7 @@ func (c *Core) Step(m Message) (wantsState bool) {
 	}
 	begins := g.begins
 	_ = g.raft.Step(m.Raft) // an error says that it is of no use here, from a member that was removed, say
+	c.takeHint(g, m.Raft)
 	s := g.raft.BasicStatus()
 	switch m.Raft.GetType() {
 	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgSnap:
@@ -311,7 +324,7 @@ func (c *Core) Step(m Message) (wantsState bool) {
 			g.quiet = 0
 		}
 	case raftpb.MsgAppResp, raftpb.MsgHeartbeatResp:
-		if g.leads(c) && s.GetTerm() == m.Raft.GetTerm() {
+		if g.leads(c) && s.GetTerm() == m.Raft.GetTerm() && c.now >= c.resumed {
 			if g.answered == nil {
 				g.answered = make(map[uint64]uint64)
 			}
@@ -356,10 +369,12 @@ func (c *Core) Change(id Group, change *raftpb.ConfChangeV2) error {
 }
 
 // Read asks whether this node still leads a group. If it does, Effects.Reads has the answer, under id; if it does not, there
-// may be none, and the role changes. There may be none either if Effects.Apply has other members before: then it is to be asked again.
+// may be none, and the role changes. There may be none either if Effects.Apply has other members before: then it is to be asked again. A leader is
+// asked when Effects.Apply has had an entry of its term: before, it does not know what former leaders have committed, and package raft has a sole voter
+// answer nevertheless.
 func (c *Core) Read(id Group, question uint64) error {
 	g := c.led(id)
-	if g == nil {
+	if g == nil || g.applyingTerm != g.role.Term {
 		return ErrNotLeading
 	}
 	g.raft.ReadIndex(binary.BigEndian.AppendUint64(nil, question))
@@ -542,6 +557,10 @@ func (c *Core) send(g *group, m *raftpb.Message) {
 		}
 		return
 	}
+	if m.GetTo() == 0 { // to no leader, of whom takeHint has a message
+		return
+	}
+	g.hint(m)
 	if m.GetType() == raftpb.MsgSnap && g.leads(c) {
 		g.begin(m.GetTo(), m.GetSnapshot().GetMetadata().GetIndex())
 	}
@@ -553,7 +572,7 @@ func (g *group) applyOf(m *raftpb.Message) Apply {
 	a := Apply{Group: g.id, Entries: m.GetEntries(), responses: m.GetResponses()}
 	for _, e := range a.Entries {
 		assert.That(e.GetIndex() == g.applying+1, "replica: group %d is to apply entry %d behind %d", g.id, e.GetIndex(), g.applying)
-		g.applying++
+		g.applying, g.applyingTerm = g.applying+1, e.GetTerm()
 		g.leaving.committed(e.GetIndex())
 		var change raftpb.ConfChangeI
 		switch e.GetType() {

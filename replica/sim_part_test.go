@@ -23,13 +23,15 @@ func (c *cluster) part() {
 		if len(list) > 0 && c.r.IntN(2) == 0 {
 			c.said[g] = said{list, asOf}
 		}
-		var voters []event.NodeID
-		for _, p := range list {
-			if p.Votes {
-				voters = append(voters, p.Node)
+		want := c.want[g]
+		if want == nil {
+			for _, p := range list {
+				if p.Votes {
+					want = append(want, p.Node)
+				}
 			}
 		}
-		_, _ = n.core.Follow(g, voters) // it may not lead
+		_, _ = n.core.Follow(g, want) // it may not lead
 		n.act()
 	})
 	c.after(1+c.r.Uint64N(150), c.part)

@@ -104,6 +104,8 @@ type cluster struct {
 	acked     map[Group]map[string]bool
 	led       map[Group]map[uint64]event.NodeID
 	said      map[Group]said
+	want      map[Group][]event.NodeID // the members that an operator wants; of a group that is missing, those that it has
+	dead      event.NodeID             // a node that never comes back; 0: none
 	proposed  int
 
 	saw struct{ acks, reads, crashes, states, stalls, changes, transfers, resigned, cuts, refused, left, joined, stays int }
@@ -129,6 +131,7 @@ type node struct {
 	coming  map[coming]state // states that are about to replace those of groups
 	hangs   uint64           // until when the disk does nothing
 	paused  uint64           // until when the process does nothing
+	late    bool             // it has just stood still for longer than an election timeout
 	mine    map[Group]map[string]bool
 	asked   map[uint64]uint64 // reads: up to where the answer must be at least
 	reads   uint64
@@ -213,8 +216,13 @@ func (n *node) after(d uint64, f func()) {
 		switch {
 		case n.life != life || n.down:
 		case n.paused > n.c.now:
+			n.late = n.late || n.paused-n.c.now > 10*tick
 			n.c.after(n.paused-n.c.now, try)
 		default:
+			if n.late { // as the driver notes it
+				n.late = false
+				n.core.Paused()
+			}
 			f()
 		}
 	}
@@ -359,8 +367,12 @@ func (n *node) commit(a *Append, steps int) {
 	if steps--; steps < 0 {
 		return
 	}
-	n.c.check(n.log.Write(a))
-	for _, r := range a.Records {
+	// As the driver does it: what is of a group that the node has left is not written, nor that a state has come which has not.
+	written := slices.DeleteFunc(slices.Clone(a.Records), func(r Record) bool {
+		return !n.has(r.Group) || r.State != nil && n.durable[r.Group].applied() < r.State.GetIndex()
+	})
+	n.c.check(n.log.Write(&Append{Records: written}))
+	for _, r := range written {
 		n.c.note(2, uint64(n.id), uint64(r.Group), r.Term, r.Vote, uint64(len(r.Entries)))
 		if i := len(r.Entries); i > 0 {
 			of := groupTerm{r.Group, r.Term}
@@ -537,7 +549,11 @@ func (n *node) crash() {
 		n.commit(n.pending, n.c.r.IntN(4))
 	}
 	n.down = true
-	n.c.after(n.c.r.Uint64N(3000), n.start)
+	n.c.after(n.c.r.Uint64N(3000), func() {
+		if n.id != n.c.dead {
+			n.start()
+		}
+	})
 }
 
 // load proposes, reads, checkpoints, transfers, resigns.
@@ -607,7 +623,9 @@ func (c *cluster) fault() {
 	case 6:
 		n.paused = c.now + c.r.Uint64N(5000)
 	case 7:
-		c.change(n)
+		if c.want == nil {
+			c.change(n)
+		}
 	}
 	c.after(c.r.Uint64N(3000), c.fault)
 }
@@ -666,7 +684,9 @@ func (c *cluster) healed() {
 	for g := Group(1); g <= simGroups; g++ {
 		for id, n := range c.nodes {
 			role := n.core.Leader(g)
-			if at, resigned := n.resigned[groupTerm{g, role.Term}]; resigned && role.Leader == id && c.now-at > 60*tick {
+			list, _ := n.core.Progress(g)
+			others := slices.ContainsFunc(list, func(p Progress) bool { return p.Node != id && p.Votes && p.Active })
+			if at, resigned := n.resigned[groupTerm{g, role.Term}]; resigned && role.Leader == id && id != c.dead && others && c.now-at > 60*tick {
 				c.fail("node %d leads group %d in term %d, and has resigned in it at %d", id, g, role.Term, at)
 			}
 		}
@@ -679,7 +699,7 @@ func (c *cluster) healed() {
 		}
 		for _, v := range members.GetVoters() {
 			s := c.nodes[event.NodeID(v)].state[g]
-			if s.applied()+30 < uint64(len(all)) {
+			if event.NodeID(v) != c.dead && s.applied()+30 < uint64(len(all)) {
 				c.fail("node %d has applied %d of the %d entries of group %d", v, s.applied(), len(all), g)
 			}
 		}

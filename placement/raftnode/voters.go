@@ -44,8 +44,8 @@ func VotersOf(may int) int {
 
 // next returns the next step towards: all members have the state; of them as many vote as should, nodes that are heard before ones that are silent,
 // and those that vote already before others. One step is taken at a time, and a voter is replaced by first having the new one. What was removed
-// is cut off, so nothing is lost with its vote; a voter that is heard stays until a majority of the others answers: raft counts by the new voters from
-// the moment at which it begins with the change, so it would not even commit that.
+// is cut off, so nothing is lost with its vote; any other voter, a silent one, too, stays until a majority of the others answers: raft counts by the new
+// voters from the moment at which it begins with the change, so it would not even commit that.
 func (e electorate) next() (step, event.NodeID) {
 	has, known := make(map[event.NodeID]raft.ServerSuffrage), make(map[event.NodeID]bool)
 	for _, s := range e.servers {
@@ -115,7 +115,7 @@ func (e electorate) next() (step, event.NodeID) {
 		return cmp.Compare(last(a), last(b))
 	})
 	for _, n := range surplus {
-		if !e.hears(n) || e.majorityWithout(n) {
+		if e.majorityWithout(n) {
 			return demote, n
 		}
 	}

@@ -171,6 +171,7 @@ func TestVotersThatAreNeededStay(t *testing.T) {
 		{"two of five are silent", 5, []event.NodeID{3}, []event.NodeID{4, 5}, nil, demote, 5},
 		{"without those that leave no majority answers", 5, []event.NodeID{2, 3}, []event.NodeID{4, 5}, nil, nothing, 0},
 		{"and it seems that they do", 5, []event.NodeID{2, 3}, nil, []event.NodeID{4, 5}, nothing, 0},
+		{"a silent one may be needed when it is back", 3, []event.NodeID{3}, []event.NodeID{3}, []event.NodeID{2}, nothing, 0},
 		{"a majority is left in either case", 4, []event.NodeID{2, 3}, []event.NodeID{4}, nil, demote, 4},
 	} {
 		s := &placement.State{Members: map[event.NodeID]placement.Member{}}

@@ -22,10 +22,11 @@ import (
 type Driver struct {
 	cfg Config
 
-	// The core, the number of its newest question and the number of ticks belong to the loop.
+	// The core, the number of its newest question, the number of ticks and the time of the last one belong to the loop.
 	core     *replica.Core
 	question uint64
 	ticks    int
+	last     time.Time
 
 	loop   queue
 	writer queue
@@ -247,10 +248,19 @@ func (d *Driver) tick() {
 			if !d.ticking.Swap(true) {
 				d.loop.add(func() {
 					d.ticking.Store(false)
+					d.notePause()
+					d.last = time.Now()
 					d.ticked()
 				})
 			}
 		}
+	}
+}
+
+// notePause tells the core if it was told of no tick for longer than an election timeout, as the process or its machine stood still. The loop calls it.
+func (d *Driver) notePause() {
+	if d.ticker != nil && !d.last.IsZero() && time.Since(d.last) > time.Duration(d.cfg.Election)*d.cfg.Tick {
+		d.core.Paused()
 	}
 }
 
@@ -450,6 +460,7 @@ func (d *Driver) Await(ctx context.Context, g replica.Group, index uint64) error
 func (d *Driver) Follow(want map[replica.Group][]event.NodeID) map[replica.Group]bool {
 	settled := make(map[replica.Group]bool)
 	d.ask(&d.loop, func() {
+		d.notePause() // of which no tick has told yet
 		for _, g := range slices.Sorted(maps.Keys(want)) {
 			if is, err := d.core.Follow(g, want[g]); err == nil {
 				settled[g] = is

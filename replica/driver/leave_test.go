@@ -171,6 +171,58 @@ func TestAMemberThatIsNeededStays(t *testing.T) {
 	}
 }
 
+// A leader that stood still does not take for alive what has answered before: a member stays that the group needs.
+func TestAMemberThatIsNeededStaysAfterAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, quick(three()...))
+		id, e := lead(t, c)
+		away, other := id%3+1, (id+1)%3+1
+		follow(t, c, id, 1, 2, 3)
+		if err := put(e, "a", "1"); err != nil {
+			t.Fatal(err)
+		}
+		d := c.Node(id)
+		want := map[replica.Group][]event.NodeID{replicatest.Group: {id, away}}
+		resume, asked := d.Pause(), make(chan struct{})
+		go func() { d.Follow(want); close(asked) }()
+		synctest.Wait() // the question comes before the next tick
+		c.Cut(id, other, true)
+		c.Cut(other, id, true)
+		if err := c.Stop(away); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Second)
+		c.Cut(id, other, false)
+		c.Cut(other, id, false)
+		resume()
+		<-asked
+		for range 100 {
+			<-time.After(time.Millisecond)
+			for n := event.NodeID(1); n <= 3; n++ {
+				if d := c.Node(n); d != nil {
+					d.Follow(want)
+				}
+			}
+		}
+		deadline := time.After(20 * time.Second)
+		for {
+			for _, n := range []event.NodeID{id, other} {
+				if list, _ := c.Node(n).Progress(replicatest.Group); len(list) > 0 { // it leads
+					if len(list) != 3 || !list[other-1].Votes {
+						t.Errorf("node %d stays no member: %+v", other, list)
+					}
+					return
+				}
+			}
+			select {
+			case <-time.After(time.Millisecond):
+			case <-deadline:
+				t.Fatal("the group has no leader")
+			}
+		}
+	})
+}
+
 // follow has the members of the group, which node id leads, be those that are wanted.
 func follow(t *testing.T, c *replicatest.Cluster, id event.NodeID, want ...event.NodeID) {
 	t.Helper()
