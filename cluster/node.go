@@ -145,7 +145,7 @@ func (n *node) open(own *doors, adopted *adopted) (err error) {
 		pages = httpdoor.Pages(n.clients.pages, &n.holders.counts)
 	}
 	n.callers = gate.New(gate.Config{Log: n.log, Counts: &n.holders.counts, Fail: n.fail, Tokens: n.clients.tokens, Audit: n.holders.audited})
-	n.front = front.New(front.Config{Node: n.id.Node, Gate: n.callers, Pages: pages, Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})
+	n.front = front.New(front.Config{Node: n.id.Node, Gate: n.callers, Pages: pages, Known: n.knowStores, Store: n.route, Locate: n.locate, Here: n.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n), Spans: n.spans, Clock: n.clock, Log: n.log})
 	n.operator = front.New(front.Config{Store: n.operated, Locate: n.locateControl, Here: n.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
 	close(n.ready)
 	n.holders.run(n)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,9 +18,24 @@ import (
 // callPath is how the paths of calls begin: behind it are the class, the key of the actor, and the method.
 const callPath = "/v1/"
 
+// knowStores implements front.Config.Known. A node that has just joined knows no stores until the placement arrives, which is not the same as one store.
+func (n *node) knowStores(ctx context.Context) error {
+	for {
+		changed := n.placement.Watch()
+		if len(n.placement.State().Stores) > 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return errNoStores
+		}
+	}
+}
+
 // route returns the store that performs a request by HTTP: that of the actor which it calls, or of the client that it is about. One that names neither is
 // about the program, and any store will do. From each any actor can be called, too, so a route saves messages and decides nothing but where the outcome of
-// a request with a key is kept.
+// a request with a key is kept. The stores are known.
 func (n *node) route(r *http.Request) placement.StoreID {
 	if r.URL.Path == httpdoor.ClientsPath {
 		return n.nearest()

@@ -47,6 +47,9 @@ type Place struct {
 
 // Config says how a front works.
 type Config struct {
+	// Known waits until it is known which stores there are, or ctx ends: only then Store can tell them apart, here and in GRPC. The error says why it is not
+	// known. nil: it is known.
+	Known func(ctx context.Context) error
 	// Store returns which store has the system that serves a request. The front that takes a request asks for it, and tells the one that it forwards it to.
 	Store func(*http.Request) event.StoreID
 	// Locate waits until it is known where the system of a store is, or ctx ends. A request has just failed at the place after, if that is none but the
@@ -240,6 +243,13 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request, by *access.Caller)
 		return
 	}
 	rest := r.Body
+	// The outcome of a request with a key is kept in one store, and is looked for there: a guess at another one has the request done twice.
+	if f.cfg.Known != nil {
+		if err := f.cfg.Known(ctx); err != nil {
+			f.fail(w, r, nowhere(err.Error()))
+			return
+		}
+	}
 	of := f.storeOf(r, body)
 	unknown := false // what was sent may have happened
 	var at Place

@@ -167,6 +167,50 @@ func TestARequestWaitsForASystem(t *testing.T) {
 	}
 }
 
+// What a request is for is looked for when it is known which stores there are; as long as it is not, the request has not happened.
+func TestARequestWaitsForTheStores(t *testing.T) {
+	for _, major := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			var stores atomic.Uint32
+			known, asked := make(chan struct{}), make(chan event.StoreID, 1)
+			last := func() event.StoreID { return event.StoreID(max(stores.Load(), 1) - 1) }
+			f := New(Config{Wait: time.Second, Log: slog.New(slog.DiscardHandler),
+				Store: func(*http.Request) event.StoreID { return last() },
+				GRPC:  &GRPC{Fail: fails, Reads: func(string) bool { return false }, Store: func(string, []byte) event.StoreID { return last() }},
+				Known: func(ctx context.Context) error {
+					select {
+					case <-known:
+						return nil
+					case <-ctx.Done():
+						return errors.New("no stores are known")
+					}
+				},
+				Locate: func(_ context.Context, of event.StoreID, _ Place) (Place, error) {
+					asked <- of
+					return Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+						w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+						w.WriteHeader(http.StatusOK)
+					})}, nil
+				},
+			})
+			w := httptest.NewRecorder()
+			f.ServeHTTP(w, request(t, "/v1/A/b/c", "", major))
+			if text := w.Body.String(); len(asked) > 0 || !strings.Contains(text, "no stores are known") || w.Header().Get(httpdoor.HappenedHeader) != string(door.No) {
+				t.Fatalf("HTTP/%d: %d systems were looked for: %s", major, len(asked), text)
+			}
+			time.AfterFunc(500*time.Millisecond, func() {
+				stores.Store(4)
+				close(known)
+			})
+			w = httptest.NewRecorder()
+			f.ServeHTTP(w, request(t, "/v1/A/b/c", "", major))
+			if of := <-asked; of != 3 || w.Code != http.StatusOK {
+				t.Errorf("HTTP/%d: the request goes to store %d, expected 3: %d %s", major, of, w.Code, w.Body)
+			}
+		})
+	}
+}
+
 // A request that another node does not answer is sent again when a third one has taken over.
 func TestAPausedNode(t *testing.T) {
 	var calls atomic.Int32
