@@ -467,6 +467,14 @@ func (t *attempt) fail(err error, sent bool) {
 // transports carry requests to the fronts of other nodes: those by gRPC over HTTP/2, and others over HTTP/1.1, which has them cost less.
 type transports struct{ http, grpc *http.Transport }
 
+// All calls by gRPC to a node share a connection. One that has lost packets, as while the network was cut, is silent for minutes after that, as TCP sends them
+// again ever more rarely: each call would wait behind them. So a connection that is silent is asked whether it is there, and another one is made. A node that
+// does not answer so long is silent to its sessions, too.
+const (
+	pingAfter = time.Second
+	pingMax   = 2 * time.Second
+)
+
 // newTransports returns transports that connect by dial.
 func newTransports(dial func(context.Context, event.NodeID) (net.Conn, error)) *transports {
 	of := func() *http.Transport {
@@ -480,6 +488,7 @@ func newTransports(dial func(context.Context, event.NodeID) (net.Conn, error)) *
 	t := &transports{of(), of()}
 	t.grpc.Protocols = new(http.Protocols)
 	t.grpc.Protocols.SetUnencryptedHTTP2(true) // the connections of the port are encrypted
+	t.grpc.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingMax}
 	return t
 }
 

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,6 +128,51 @@ func TestStreamsOutliveTheBoundsOfANode(t *testing.T) {
 			})
 		})
 	}
+}
+
+// lossy is a connection that loses what is sent once it is cut.
+type lossy struct {
+	net.Conn
+	cut *atomic.Bool
+}
+
+func (c lossy) Write(b []byte) (int, error) {
+	if c.cut.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// A connection to another node that carries nothing any more does not hold calls by gRPC: within a few seconds they go by another one.
+func TestCallsLeaveASilentConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		there := &places{}
+		there.move(Place{Node: 2, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			calls.Add(1)
+			w.Header().Set("Content-Type", "application/grpc")
+			w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+			w.WriteHeader(http.StatusOK)
+		})})
+		l := servePiped(t, &http.Server{Handler: newFront(there, time.Second, nil).Forwarded()})
+		var cuts []*atomic.Bool // of the connections, in order
+		f := newFront(nil, 10*time.Second, func(ctx context.Context, _ event.NodeID) (net.Conn, error) {
+			c, err := l.dial(ctx)
+			cuts = append(cuts, new(atomic.Bool))
+			return lossy{c, cuts[len(cuts)-1]}, err
+		})
+		defer f.Close()
+		f.cfg.Locate = func(context.Context, event.StoreID, Place) (Place, error) { return Place{Node: 2, Term: 1}, nil }
+		f.cfg.GRPC = &GRPC{Fail: fails, Reads: func(string) bool { return true }, Store: func(string, []byte) event.StoreID { return 0 }}
+		for i := range 2 {
+			began, w := time.Now(), httptest.NewRecorder()
+			f.ServeHTTP(w, request(t, "/shop.Shop/count", "", 2))
+			if took := time.Since(began); w.Code != http.StatusOK || int(calls.Load()) != i+1 || len(cuts) != i+1 || took > 5*time.Second {
+				t.Fatalf("call %d: %d %s after %v, by %d connections; %d calls have come", i, w.Code, w.Body, took, len(cuts), calls.Load())
+			}
+			cuts[i].Store(true)
+		}
+	})
 }
 
 // A client that takes nothing of a stream from another node loses the connection. One that is slow to take another answer has the time of any answer.
