@@ -365,6 +365,34 @@ func TestSessionsThatWereOvertakenAreRefused(t *testing.T) {
 	}
 }
 
+// The hello of a process that has ended comes behind that of the one that runs, and interrupts its session; the process that runs has another one at once.
+func TestAHelloOfAFormerStart(t *testing.T) {
+	nodes, l, tr := two(t, nil)
+	c, err := newClient(&tr[0].cfg, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := c.NewStream(t.Context(), &sessionDesc, sessionMethod)
+	if err == nil {
+		err = st.SendMsg(bytesOf(hello(sessionID{tr[0].incarnation - 1, 7}, tr[0].cfg.Clock.Now())))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l[1].has(t, "up 1", 2)
+	c.close()
+	l[0].has(t, "up 2", 2)
+	l[1].has(t, "up 1", 3)
+	tr[0].Send(2, []byte("on"))
+	l[1].has(t, "on", 1)
+	if got := l[1].all(); !slices.Equal(got, []string{"up 1", "down 1", "up 1", "down 1", "up 1", "on"}) {
+		t.Errorf("told: %q", got)
+	}
+	if n := strings.Count(nodes.logged(), "level=WARN"); n != 1 || !strings.Contains(nodes.logged(), "from another start of it") {
+		t.Errorf("there are %d warnings in %q", n, nodes.logged())
+	}
+}
+
 func TestOnlyPeersHaveSessions(t *testing.T) {
 	c, l, tr := two(t, nil)
 	tr[1].Peers(nil)

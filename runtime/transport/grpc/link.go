@@ -29,11 +29,11 @@ type link struct {
 
 	mu struct {
 		sync.Mutex
-		newest  *session // which is up, or is about to be
-		starts  map[uint64]uint64
-		start   uint64 // of the node, the last one
-		refused bool   // it was a peer, and is none
-		stop    func() // ends the loop that keeps the session; nil: there is none
+		newest  *session          // which is up, or is about to be
+		starts  map[uint64]uint64 // the last session of each start of the node
+		start   uint64            // the one that has offered a session last
+		refused bool              // it was a peer, and is none
+		stop    func()            // ends the loop that keeps the session; nil: there is none
 	}
 }
 
@@ -124,9 +124,13 @@ func (l *link) refuse(err error) {
 
 // admit begins a session that the other node offers, when the one before has ended. One that was overtaken by a newer one is
 // refused. The caller has the turn when there is no error.
+//
+// Of two starts it is not known which is later: the hello of a process that has ended may come behind that of the one that runs. So each offer counts once, and
+// the newest is the one that has come last. Nothing comes in a session of a process that has ended, as it would have waited for its beginning; it is over soon,
+// and the process that runs offers another one.
 func (l *link) admit(s *session) error {
 	l.mu.Lock()
-	last, seen := l.mu.starts[s.id.incarnation]
+	last := l.mu.starts[s.id.incarnation] // sessions count from 1
 	switch {
 	case l.t.closing.Load():
 		l.mu.Unlock()
@@ -134,14 +138,18 @@ func (l *link) admit(s *session) error {
 	case l.mu.refused:
 		l.mu.Unlock()
 		return errLeftOut
-	case seen && (s.id.number <= last || s.id.incarnation != l.mu.start):
+	case s.id.number <= last:
 		l.mu.Unlock()
 		return errReplaced
 	}
+	returns := last > 0 && s.id.incarnation != l.mu.start
 	l.mu.starts[s.id.incarnation], l.mu.start = s.id.number, s.id.incarnation
 	old := l.mu.newest
 	l.mu.newest = s
 	l.mu.Unlock()
+	if returns {
+		l.t.cfg.Logger.Warn("a node takes its session back from another start of it, whose hello has come late; if this repeats, two processes run on copies of its directory: stop one", "node", l.node)
+	}
 	if old != nil {
 		old.end(errReplaced)
 	}
