@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/aeon-lang/aeon/membership/port"
@@ -108,7 +109,8 @@ func (n *Node) ask(ctx context.Context, of event.NodeID, q *question) (r reply, 
 	return r, err
 }
 
-// Dial connects to a node for a protocol, where the placement says that it is, or where else it may be. Any goroutine may call it.
+// Dial connects to a node for a protocol, where the placement says that it is, or where else it may be. An address that does not answer, as that of a machine that
+// has gone, leaves the next ones their shares of the time. Any goroutine may call it.
 func (n *Node) Dial(ctx context.Context, of event.NodeID, proto port.Protocol) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,14 +120,28 @@ func (n *Node) Dial(ctx context.Context, of event.NodeID, proto port.Protocol) (
 		addresses = append(addresses, a)
 	}
 	if n.cfg.Addresses != nil {
-		addresses = append(addresses, n.cfg.Addresses(of)...)
+		for _, a := range n.cfg.Addresses(of) {
+			if !slices.Contains(addresses, a) {
+				addresses = append(addresses, a)
+			}
+		}
 	}
 	err := fmt.Errorf("the address of node %d is not known", of)
-	for _, a := range addresses {
+	for i, a := range addresses {
 		var c *port.Conn
-		if c, err = n.cfg.Port.Dial(ctx, a, proto, of); err == nil {
+		if c, err = n.dialWithin(ctx, len(addresses)-i, a, proto, of); err == nil {
 			return c, nil
 		}
 	}
 	return nil, err
+}
+
+// dialWithin connects by one of so many addresses that are left, within its share of the time that is left.
+func (n *Node) dialWithin(ctx context.Context, left int, address string, proto port.Protocol, of event.NodeID) (*port.Conn, error) {
+	if end, bounded := ctx.Deadline(); bounded {
+		share, cancel := context.WithTimeout(ctx, time.Until(end)/time.Duration(left))
+		defer cancel()
+		ctx = share
+	}
+	return n.cfg.Port.Dial(ctx, address, proto, of)
 }

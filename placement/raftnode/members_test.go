@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,6 +59,28 @@ func TestRemovedNodesAreRefused(t *testing.T) {
 			t.Error("a certificate with another key is accepted:", err)
 		}
 	}
+}
+
+// An address that does not answer leaves time for the next one.
+func TestAnAddressThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	c := form(t)
+	c.join()
+	c.settleDown()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // connections are made, and no handshake comes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	c.propose(c.nodes[1], placement.Command{Move: &placement.Move{Node: 2, Address: silent.Addr().String()}})
+	c.until(c.nodes[1], "the address is noted", func(p *placement.State) bool { return p.Members[2].Address == silent.Addr().String() })
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // less than a handshake may take
+	defer cancel()
+	conn, err := c.nodes[1].Dial(ctx, 2, port.Proposals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
 }
 
 // A node that was down while others joined learns of them from the members that it knows, although one of them leads now.
