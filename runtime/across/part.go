@@ -70,6 +70,10 @@ func (p *Part) Home() event.StoreID { return p.home }
 
 // begin begins the part of an attempt, whose turn it is, or which is unordered. Caller holds mu.
 func (s *Store) begin(m *Message) {
+	if !s.reaches(m.Home) { // that the attempt is over would not be heard before the next session, and others would wait for its locks until then
+		s.participant.Miss(m.Name, m.Home)
+		return
+	}
 	p := &Part{s: s, name: m.Name, home: m.Home, Chain: m.Chain}
 	p.threads = p.firstThread[:0]
 	p.proxy, p.attempt = s.cfg.Local.NewPart(p, m.Method)

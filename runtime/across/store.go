@@ -333,7 +333,6 @@ func (s *Store) commit(from event.StoreID, m *Message) {
 			out = s.home.Done(from, c, out)
 		}
 	case commit.Ask:
-		s.taken(from, c.Name) // perhaps before there was a session by which it could say so
 		out = s.home.Asked(from, c, out)
 	case commit.Dropped:
 		out = s.home.Dropped(from, c, out)

@@ -36,6 +36,12 @@ func (p *Participant) Begin(name Name, home event.StoreID, t *Task) {
 	p.add(name, t)
 }
 
+// Miss is Begin where there is no session with the home. Nothing would tell this store before the next one that the attempt is over, so it gets nothing here that
+// others want: it is dropped, and its home, which may wait for it, hears that in the next session (Up).
+func (p *Participant) Miss(name Name, home event.StoreID) {
+	p.add(name, &Task{home: home, stage: dead})
+}
+
 func (p *Participant) add(name Name, t *Task) {
 	n := p.tasks.Len()
 	if p.tasks.Put(name, t); p.tasks.Len() == n {
@@ -202,8 +208,8 @@ func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
 	return out
 }
 
-// Up says that a session with a store has begun: it is asked about all that has not been carried out, and told again what was dropped, as both may have
-// begun before there was a session.
+// Up says that a session with a store has begun: it is asked about all that has not been carried out, and told what was dropped before there was a
+// session.
 func (p *Participant) Up(home event.StoreID, out []Effect) []Effect {
 	for _, name := range p.tasks.Names() {
 		switch t := p.tasks.Get(name); {

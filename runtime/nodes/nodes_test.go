@@ -478,6 +478,60 @@ func TestAPartThatBeginsBehindTheWithdrawal(t *testing.T) {
 	})
 }
 
+// A part comes to a store by way of store 0 when that store has lost the session with the home, which has withdrawn the attempt and cannot say so. Events of the store do not
+// wait for it, and the event goes on in the next session.
+func TestAPartThatComesBetweenTwoSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const late = time.Second
+		var ordered, slow atomic.Bool
+		c, all := gauges(t, func(cfg *nodes.Config) {
+			cfg.Delay = func(m *across.Message) time.Duration {
+				if m.Kind == across.Order && slow.Load() {
+					ordered.Store(true)
+					return late
+				}
+				return 0
+			}
+		})
+		s, here := c.System(2), c.System(1)
+		gaugeHeld = make(chan struct{})
+		held := here.Client().Issue(all[1], &gaugeHold, &gaugeArgs{})
+		bubble.Wait()
+		slow.Store(true)
+		both := s.Client().Issue(all[2], &gaugeClear, &gaugeArgs{all[2], s.Resolve(all[1].ID())}) // it is withdrawn, and enters by TOP
+		bubble.Wait()
+		if !ordered.Load() {
+			t.Fatal("no attempt has entered by TOP")
+		}
+		s.Across().Lost(1)
+		here.Across().Lost(2)
+		close(gaugeHeld)
+		if err := held.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * late)
+		next, done := here.Client().Issue(all[1], &gaugeMark, &gaugeArgs{}), make(chan error)
+		go func() { done <- next.Wait() }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(late):
+			t.Error("an event of the store waits for a part of an attempt that is over")
+			defer func() { <-done }()
+		}
+		c.Cut(1, 2) // another session begins
+		if err := both.Wait(); err != nil {
+			t.Error(err)
+		}
+		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A store that has voted for an event which makes actors there starts anew before that is decided. The actors that it makes then have other ids.
 func TestIDsOfWhatIsPreparedAreNotGivenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

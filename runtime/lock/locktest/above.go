@@ -385,7 +385,11 @@ func (w *world) top(g *parcel) {
 // take takes a part, whose turn it is. That of an attempt which is over is taken nowhere but at its home.
 func (w *world) take(g parcel) {
 	k := part{id: g.id, store: g.store, place: g.place, reads: g.reads, writes: g.writes}
-	if h := w.homeHost(g.id.Event); g.store != h {
+	if h := w.homeHost(g.id.Event); g.store != h && !w.reaches(g.store, h) {
+		w.touched.write(partKnow(g.store, g.id.Event))
+		w.core(g.store).part.Miss(nameOf(g.id), ids.StoreID(h))
+		return
+	} else if g.store != h {
 		w.begin(k)
 	} else if !w.current(g.id) {
 		return

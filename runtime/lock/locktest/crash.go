@@ -7,9 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
-// This file has what hosts do when one of them crashes: its queues and numbers are lost
-// and its actors are as they were committed last. Hosts notice one by one; until then they
-// send in a session that is over. Homes do not crash: they are on other hosts.
+// This file has what hosts do when one of them crashes: its queues and numbers are lost and its actors are as they were committed last. Hosts notice one by one;
+// until then they send in a session that is over. Homes do not crash: they are on other hosts.
 
 // crashes lists the moves of crashes that are possible.
 func (w *world) crashes(l []move) []move {

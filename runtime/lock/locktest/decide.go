@@ -111,7 +111,6 @@ func (w *world) hear(g *parcel) {
 	case commit.Done:
 		out = k.home.Done(from, m, nil)
 	case commit.Ask:
-		w.came(g, g.from)
 		out = k.home.Asked(from, m, nil)
 	case commit.Dropped:
 		out = k.home.Dropped(from, m, nil)

@@ -11,10 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock/locktest/scene"
 )
 
-// The explorer drives the production core, and nothing but it, through all
-// interleavings of small worlds: actors, a sequencing tree, hosts with views that may be
-// stale, and events that are call trees. This file has the world: everything that a
-// state consists of.
+// The explorer drives the production core, and nothing but it, through all interleavings of small worlds: actors, a sequencing tree, hosts with views that may be
+// stale, and events that are call trees. This file has the world: everything that a state consists of.
 
 type (
 	xid     = lock.ID[scene.Event]
