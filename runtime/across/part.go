@@ -160,9 +160,18 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 
 // run makes a call, and answers it.
 func (p *Part) run(v *visit, c *Call) {
-	if p.answer(v, p.proxy.Run(v, c)) {
-		p.work() // another worker would have to be woken
-	}
+	r := p.unwound(c)
+	defer func() { // also on runtime.Goexit, which ends the worker
+		if p.answer(v, r) {
+			p.work() // another worker would have to be woken
+		}
+	}()
+	r = p.proxy.Run(v, c)
+}
+
+// unwound is the answer to a call whose code has called runtime.Goexit. It may have got locks that nothing has told of.
+func (p *Part) unwound(c *Call) *Reply {
+	return &Reply{Failed: &event.AbortError{Msg: event.MsgGoexit, Event: p.name.Event, Fault: true}, Granted: true, Run: c.Run}
 }
 
 // answer answers a call, perhaps with a vote. It reports whether the part is over then: the caller is its worker.

@@ -226,6 +226,28 @@ func (v *visit) Call(_ event.StoreID, c *Call, by Caller) *Reply {
 		case d.reply != nil:
 			return d.reply
 		}
-		p.s.tell(p.home, Message{Kind: Returned, Name: p.name, Number: v.number, Reply: by.Serve(d.call)})
+		v.serve(d.call, by)
 	}
+}
+
+// serve makes a call of other code of the attempt, and answers it. If the code calls runtime.Goexit the activation that waits is unwound, too; but first it has to have its own
+// answer, as the home takes what it gets for the innermost call.
+func (v *visit) serve(c *Call, by Caller) {
+	p := v.p
+	tell := func(r *Reply) { p.s.tell(p.home, Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r}) }
+	served := false
+	defer func() {
+		if served {
+			return
+		}
+		for ok := true; ok && c != nil; { // what follows is called in vain
+			tell(p.unwound(c))
+			var d delivery
+			d, ok = next(p.attempt, &v.inbox)
+			c = d.call
+		}
+	}()
+	r := by.Serve(c)
+	served = true
+	tell(r)
 }

@@ -39,7 +39,7 @@ func (r *Run) IndexBase() int {
 }
 
 // ServePart makes a call of a thread of the event of another store, outside of all other calls; those of other threads may run beside it.
-func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
+func (r *Run) ServePart(t across.Thread, c *across.Call) (reply *across.Reply) {
 	both := &struct { // one piece of memory
 		cx   Activation
 		away away
@@ -54,15 +54,18 @@ func (r *Run) ServePart(t across.Thread, c *across.Call) *across.Reply {
 	if c.Strict {
 		r.Wide().Strict = true // it has one thread
 	}
-	reply := cx.reply(c, do)
-	r.branches.Lock()
-	defer r.branches.Unlock()
-	root := &r.Root
-	root.log.Absorb(&cx.log)
-	root.MaxPos = max(root.MaxPos, cx.MaxPos)
-	root.insert(cx, c.Order)
-	reply.Goes, reply.Wrote = root.GoesOn(), r.HasWritten()
-	return reply
+	defer func() { // also on runtime.Goexit: what the call has changed is taken back with the part
+		r.branches.Lock()
+		defer r.branches.Unlock()
+		root := &r.Root
+		root.log.Absorb(&cx.log)
+		root.MaxPos = max(root.MaxPos, cx.MaxPos)
+		root.insert(cx, c.Order)
+		if reply != nil {
+			reply.Goes, reply.Wrote = root.GoesOn(), r.HasWritten()
+		}
+	}()
+	return cx.reply(c, do)
 }
 
 // insert adds what a call has issued to what others have, where it stands in program order.

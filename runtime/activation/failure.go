@@ -35,7 +35,7 @@ func fault(msg string) { panic(abortSignal{msg: msg, fault: true}) }
 // Faults of events.
 const (
 	MsgNull   = "call through a null reference"
-	MsgGoexit = "runtime.Goexit called in an event"
+	MsgGoexit = event.MsgGoexit
 )
 
 // Outcome is how a branch has ended.

@@ -9,6 +9,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/callpath"
 )
 
+// MsgGoexit is why an event has failed whose Go code has ended its goroutine.
+const MsgGoexit = "runtime.Goexit called in an event"
+
 // AbortError is the failure of an event: by abort, a failed require, or a fault.
 type AbortError struct {
 	// Msg is what the program gets to see in catch, no more and no less.

@@ -83,7 +83,8 @@ var (
 	vatNew   = aeonrt.Method{Class: &vatClass, Name: "Vat", Effects: aeonrt.Effects{Self: aeonrt.Write}}
 	vatSee   = aeonrt.Method{Class: &vatClass, Name: "see", Signature: "():int", Effects: aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read}}
 
-	tillWait = func(time.Duration) {} // in a bubble it waits
+	tillWait  = func(time.Duration) {} // in a bubble it waits
+	tillAdded = func() {}              // is called when add has changed its till
 )
 
 func init() {
@@ -100,6 +101,7 @@ func init() {
 		tillWait(args.(*tillArgs).after)
 		aeonrt.Log(cx, &x.Self, 0, &x.n)
 		x.n += args.(*tillArgs).by
+		tillAdded()
 		aeonrt.Require(cx, x.n%1000 != 3, "too many")
 	}
 	tillAll.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
