@@ -37,6 +37,16 @@ func (l *halts) open() {
 	l.list = make(map[*Halted]bool)
 }
 
+// within returns a context that ends with ctx, and when the system is to end: what has the mutex of a part then gives it back.
+func (l *halts) within(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	left := context.AfterFunc(l.ctx, cancel)
+	return ctx, func() {
+		left()
+		cancel()
+	}
+}
+
 // close ends all parts, and waits for that.
 func (l *halts) close() {
 	l.cancel()
@@ -95,12 +105,13 @@ func (h *Halted) Save(ctx context.Context, set snapshot.Set, taken time.Time) (e
 	if h.halted == nil {
 		return errOver
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(h.led.halts.ctx, cancel)()
+	ctx, stop := h.led.halts.within(ctx)
+	defer stop()
 	n := h.led.of.Snapshots
-	n.taking.Lock()
-	defer n.taking.Unlock()
+	if !n.taking.take(ctx) {
+		return ctx.Err()
+	}
+	defer n.taking.leave()
 	start := time.Now()
 	saved, err := h.halted.Save(ctx, n.target, set, taken)
 	if saved != nil {
@@ -115,27 +126,28 @@ func (h *Halted) Save(ctx context.Context, set snapshot.Set, taken time.Time) (e
 
 // Prune ends the part, and deletes those of older snapshots, as far as fewer are to be kept, when all parts of this one are saved.
 func (h *Halted) Prune(ctx context.Context) {
-	h.end(func(n *NodeSnapshots) { n.prune(ctx, h.saved, h.led.of.Log) })
+	h.end(ctx, func(ctx context.Context, n *NodeSnapshots) { n.prune(ctx, h.saved, h.led.of.Log) })
 }
 
 // Drop ends the part, and deletes what it has saved: a part has failed, this one or another.
 func (h *Halted) Drop(ctx context.Context) {
-	h.end(func(n *NodeSnapshots) {
+	h.end(ctx, func(ctx context.Context, n *NodeSnapshots) {
 		n.delete(ctx, h.led.of.Log, "the part of a snapshot that failed was not deleted", func(ctx context.Context) error {
 			return snapshot.Remove(ctx, n.target, h.saved)
 		})
 	})
 }
 
-// end ends the part, and calls clean if it was saved, while nothing else writes to the place.
-func (h *Halted) end(clean func(*NodeSnapshots)) {
+// end ends the part, and calls clean if it was saved, while nothing else writes to the place; unless the system is to end before that is so.
+func (h *Halted) end(ctx context.Context, clean func(context.Context, *NodeSnapshots)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.over()
-	if n := h.led.of.Snapshots; h.saved != nil {
-		n.taking.Lock()
-		defer n.taking.Unlock()
-		clean(n)
+	ctx, stop := h.led.halts.within(ctx)
+	defer stop()
+	if n := h.led.of.Snapshots; h.saved != nil && n.taking.take(ctx) {
+		defer n.taking.leave()
+		clean(ctx, n)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/history"
@@ -29,7 +28,7 @@ type keeping struct {
 	openTarget TargetOpener
 	target     snapshot.Target   // nil: no snapshots are taken
 	actor      archive.ActorName // the one to take snapshots of, if SnapshotActor is not ""
-	taking     *sync.Mutex       // held while a snapshot is taken; nil: no other system of the process takes any
+	taking     turn              // of those that take snapshots; nil: no other system of the process takes any
 	failed     chan error        // gets the store's error, once
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -89,7 +88,33 @@ func (k *keeping) startSnapshots(s *System, log *slog.Logger) (stop func()) {
 // paused while it sends a snapshot goes on when another node has taken the next ones, and each would delete what the other is about to list.
 type NodeSnapshots struct {
 	keeping
-	taking sync.Mutex // held while a snapshot is taken: a system that was abandoned may still do so
+}
+
+// turn is taken while a snapshot is: a system that was abandoned may still take one. It may be long until it is free, so a system that is closed does not wait for it.
+type turn chan struct{}
+
+// take waits for the turn. It reports false if ctx ends before.
+func (t turn) take(ctx context.Context) bool {
+	if t == nil {
+		return true
+	}
+	select {
+	case t <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case t <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (t turn) leave() {
+	if t != nil {
+		<-t
+	}
 }
 
 // Open opens the place of a node, if the user has asked for snapshots. nodes returns all that have ever been in the cluster.
@@ -100,6 +125,7 @@ func (n *NodeSnapshots) Open(node event.NodeID, nodes func() []event.NodeID) err
 	if err := n.openSnapshots(); err != nil {
 		return err
 	}
+	n.taking = make(turn, 1)
 	name := func(of event.NodeID) string { return fmt.Sprintf("node%d", of) }
 	n.target = snapshot.Below(n.target, name(node), func() (others []string) {
 		for _, other := range nodes() {
@@ -114,8 +140,10 @@ func (n *NodeSnapshots) Open(node event.NodeID, nodes func() []event.NodeID) err
 
 // Prune deletes what the node has sent of stores that other nodes lead now, as that grows old by what these send.
 func (n *NodeSnapshots) Prune(ctx context.Context, stores []string, log *slog.Logger) {
-	n.taking.Lock()
-	defer n.taking.Unlock()
+	if !n.taking.take(ctx) {
+		return
+	}
+	defer n.taking.leave()
 	n.delete(ctx, log, notDeleted, func(ctx context.Context) error {
 		_, err := snapshot.PruneAll(ctx, n.target, stores, n.SnapshotKeep)
 		return err
@@ -128,17 +156,17 @@ func (n *NodeSnapshots) start(s *System, st *store.Store, log *slog.Logger) (sto
 		return func() {}
 	}
 	k := n.keeping
-	k.store, k.taking = st, &n.taking
+	k.store = st
 	return k.startSnapshots(s, log)
 }
 
 // takeSnapshot takes a snapshot, and deletes those that are too old. A failure is logged; the next snapshot is the
 // next try.
 func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger) {
-	if k.taking != nil {
-		k.taking.Lock()
-		defer k.taking.Unlock()
+	if !k.taking.take(ctx) {
+		return
 	}
+	defer k.taking.leave()
 	start := time.Now()
 	saved, err := k.save(ctx, s)
 	if err != nil {
