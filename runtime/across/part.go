@@ -160,8 +160,11 @@ func (p *Part) deliver(from event.StoreID, m *Message) {
 
 // run makes a call, and answers it.
 func (p *Part) run(v *visit, c *Call) {
-	r := p.unwound(c)
-	defer func() { // also on runtime.Goexit, which ends the worker
+	var r *Reply
+	defer func() {
+		if r == nil { // runtime.Goexit ends the worker
+			r = p.unwound(c)
+		}
 		if p.answer(v, r) {
 			p.work() // another worker would have to be woken
 		}
