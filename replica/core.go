@@ -560,7 +560,7 @@ func (c *Core) send(g *group, m *raftpb.Message) {
 	if m.GetTo() == 0 { // to no leader, of whom takeHint has a message
 		return
 	}
-	g.hint(m)
+	c.hint(g, m)
 	if m.GetType() == raftpb.MsgSnap && g.leads(c) {
 		g.begin(m.GetTo(), m.GetSnapshot().GetMetadata().GetIndex())
 	}

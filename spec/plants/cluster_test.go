@@ -190,7 +190,7 @@ var ofReplica = []plant{
 		"",
 		"./replica -run TestANodeDies"),
 	bug("a removed voter does not tell of its removal", "replica/core.go",
-		"\tg.hint(m)\n",
+		"\tc.hint(g, m)\n",
 		"",
 		"./replica -run TestARemovedVoter"),
 	bug("a node takes for committed what it has otherwise", "replica/hint.go",
