@@ -96,6 +96,9 @@ func (p *parser) blame(start, known int, words map[string]string, err error) err
 	if help == printHelp && p.kind(start+1) == LParen {
 		return err // the call begins as it should
 	}
+	if p.kind(start) == Actor && errors.As(err, &e) && e.index == start { // a word of aeon, where no declaration starts with it
+		return p.fail(start, e.diag.WithHelp("%s", help).WithFix("declare an actor", diag.Replace(p.at(start), "actorclass")))
+	}
 	if !ok || !p.kind(start).IsName() || !errors.As(err, &e) || p.gaveUp != nil || !p.cannotFollow(start+1, e.index) {
 		return err
 	}
