@@ -37,15 +37,12 @@ func refusesVote(m *raftpb.Message) bool {
 	return m.GetReject() && (m.GetType() == raftpb.MsgPreVoteResp || m.GetType() == raftpb.MsgVoteResp)
 }
 
-// takeHint takes from a message that refuses a vote what is committed. Package raft takes that from a leader alone: here from none, as there is none.
+// takeHint takes from a message that refuses a vote what is committed. Package raft takes that from a leader alone: here from none, as there is none, as an
+// empty message with entries. It looks in its whole log for the entry then, also in what is not written yet, and changes nothing if it has another one.
 func (c *Core) takeHint(g *group, m *raftpb.Message) {
-	if !refusesVote(m) || g.raft.BasicStatus().Lead != 0 {
-		return
-	}
-	p := Position{m.GetCommit(), m.GetLogTerm()}
-	if p.Index <= g.commit || p.Index <= g.log.cut.Index || p.Index > g.log.last.Index || g.at(p.Index) != p {
-		return
-	}
 	s := g.raft.BasicStatus()
-	_ = g.raft.Step(&raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), To: new(s.ID), Term: new(s.GetTerm()), Commit: new(p.Index)})
+	if !refusesVote(m) || s.Lead != 0 || m.GetCommit() <= g.commit {
+		return
+	}
+	_ = g.raft.Step(&raftpb.Message{Type: raftpb.MsgApp.Enum(), To: new(s.ID), Term: new(s.GetTerm()), Index: m.Commit, LogTerm: m.LogTerm, Commit: m.Commit})
 }

@@ -127,6 +127,52 @@ func TestAHintOfAnotherLogIsNotTaken(t *testing.T) {
 	}
 }
 
+// A node whose log is being replaced from an entry on takes nothing for committed that was there before.
+func TestAHintWhileTheLogIsReplaced(t *testing.T) {
+	log, _, err := OpenLog(memengine.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Record{Group: 1, Term: 2, Commit: 1, State: &raftpb.SnapshotMetadata{Index: new(uint64(1)), Term: new(uint64(1))}}
+	for i := uint64(2); i <= 4; i++ {
+		r.Entries = append(r.Entries, entryOf(i, 2, "former"))
+	}
+	if err := log.Write(&Append{Records: []Record{r}}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := log.State(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(Config{Node: 1, Log: log, Rand: rand.New(rand.NewPCG(1, 1)), Heartbeat: 2, Election: 10, Stall: 100, UncommittedMax: 300})
+	if err := c.Add(1, Start{Applied: 1, Members: Voters(1, 2, 3), Log: s}); err != nil {
+		t.Fatal(err)
+	}
+	c.Step(Message{1, &raftpb.Message{Type: raftpb.MsgApp.Enum(), From: new(uint64(2)), To: new(uint64(1)), Term: new(uint64(3)), Index: new(uint64(2)), LogTerm: new(uint64(2)), Commit: new(uint64(1)),
+		Entries: []*raftpb.Entry{entryOf(3, 3, "new")}}})
+	e := c.Effects()
+	if e.Append == nil {
+		t.Fatal("nothing is to be written")
+	}
+	for range 40 { // the disk is slow, and nothing is heard of the leader
+		c.Tick()
+	}
+	term := c.Leader(1).Term
+	for _, p := range []Position{{4, 2}, {3, 2}, {4, 3}} {
+		c.Step(Message{1, &raftpb.Message{Type: raftpb.MsgPreVoteResp.Enum(), From: new(uint64(3)), To: new(uint64(1)), Term: new(term), Reject: new(true), Commit: new(p.Index), LogTerm: new(p.Term)}})
+		if a := c.Effects().Apply; len(a) > 0 {
+			t.Errorf("told of %v, the node takes entries up to %d", p, a[len(a)-1].Last())
+		}
+	}
+	if err := log.Write(e.Append); err != nil {
+		t.Fatal(err)
+	}
+	c.Appended(e.Append)
+	for _, a := range c.Effects().Apply {
+		t.Errorf("the node takes entries up to %d", a.Last())
+	}
+}
+
 // After a pause a leader counts on no member until that has answered anew: neither on what it has heard before, nor on what has waited meanwhile.
 func TestAnswersFromBeforeAPauseDoNotCount(t *testing.T) {
 	c := newCluster(1)

@@ -22,6 +22,9 @@ import (
 // answerMax is how long a member takes for an answer at most, the wait for a leader of the placement included.
 const answerMax = 15 * time.Second
 
+// turnMax is how long of that a node waits for its turn: then it hears that, and may ask again.
+const turnMax = answerMax * 2 / 3
+
 // requestTime is how long a member waits for a request.
 const requestTime = 5 * time.Second
 
@@ -161,11 +164,13 @@ func (s *Server) decide(ctx context.Context, c *port.Conn, q *request) reply {
 	default:
 		return reply{Retry: fmt.Sprintf("%d nodes ask to join, and more than that cannot wait", cap(s.waiting))}
 	}
+	turn, cancel := context.WithTimeout(ctx, turnMax)
+	defer cancel()
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return reply{Retry: fmt.Sprintf("%d nodes ask to join, and those before this one are not answered within %v", len(s.waiting), answerMax)}
+	case <-turn.Done():
+		return reply{Retry: fmt.Sprintf("%d nodes ask to join, and those before this one are not answered within %v", len(s.waiting), turnMax)}
 	}
 	return s.answer(ctx, q)
 }

@@ -257,9 +257,14 @@ func (d *Driver) tick() {
 	}
 }
 
-// notePause tells the core if it was told of no tick for longer than an election timeout, as the process or its machine stood still. The loop calls it.
+// notePause tells the core if it was told of no tick for longer than an election timeout, as the process or its machine stood still. The clock that runs on
+// steadily may stand still with the machine, and the one of the day may be set: the longer time counts. The loop calls it.
 func (d *Driver) notePause() {
-	if d.ticker != nil && !d.last.IsZero() && time.Since(d.last) > time.Duration(d.cfg.Election)*d.cfg.Tick {
+	if d.ticker == nil || d.last.IsZero() {
+		return
+	}
+	now := time.Now()
+	if max(now.Sub(d.last), now.Round(0).Sub(d.last.Round(0))) > time.Duration(d.cfg.Election)*d.cfg.Tick {
 		d.core.Paused()
 	}
 }
