@@ -64,11 +64,11 @@ type member struct {
 
 func newMember(t *testing.T) *member {
 	t.Helper()
-	return newMemberOf(t, func(c *cluster) Cluster { return c })
+	return newMemberOf(t, func(*ServerConfig) {})
 }
 
-// newMemberOf is newMember, whose server has a placement of its own.
-func newMemberOf(t *testing.T, serves func(*cluster) Cluster) *member {
+// newMemberOf is newMember, whose server has a configuration of its own.
+func newMemberOf(t *testing.T, change func(*ServerConfig)) *member {
 	t.Helper()
 	id, err := identity.Form(filepath.Join(t.TempDir(), "data"), "n1")
 	if err != nil {
@@ -84,11 +84,13 @@ func newMemberOf(t *testing.T, serves func(*cluster) Cluster) *member {
 		t.Fatal(err)
 	}
 	m.at = p.Addr().String()
-	s := Serve(ServerConfig{Port: p, Cluster: serves(m.cluster), Clock: func() time.Time {
+	cfg := ServerConfig{Port: p, Cluster: m, Clock: func() time.Time {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return m.now()
-	}})
+	}}
+	change(&cfg)
+	s := Serve(cfg)
 	t.Cleanup(func() {
 		if err := errors.Join(s.Close(), p.Close()); err != nil {
 			t.Error(err)
@@ -384,51 +386,63 @@ func TestForgedRequests(t *testing.T) {
 
 // Connections from which no request comes hold up no node that wants to join, and there are never many of them.
 func TestSilentConnections(t *testing.T) {
-	t.Parallel()
-	m := newMember(t)
+	m := newMemberOf(t, func(c *ServerConfig) { c.Request = within })
 	text := m.token(time.Hour)
+	conns := silent(t, m.at, text, silentMax+3*answeredMax)
+	if _, _, err := Join(t.Context(), m.config(text)); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{}, len(conns))
+	for _, c := range conns {
+		go func() {
+			_, _ = c.Read(make([]byte, 1))
+			ended <- struct{}{}
+		}()
+	}
+	for n := range 3*answeredMax + 1 { // that of the node that has joined was one, too
+		select {
+		case <-ended:
+		case <-time.After(within / 2):
+			t.Fatalf("%d of %d silent connections are closed", n, len(conns))
+		}
+	}
+	select {
+	case <-ended:
+		t.Error("more are closed than have to be")
+	case <-time.After(10 * time.Millisecond):
+	}
+}
+
+// A connection from which no request comes is closed after a time.
+func TestASilentConnectionIsClosed(t *testing.T) {
+	m := newMemberOf(t, func(c *ServerConfig) { c.Request = 20 * time.Millisecond })
+	c := silent(t, m.at, m.token(time.Hour), 1)[0]
+	_ = c.SetReadDeadline(time.Now().Add(within))
+	if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("it stays")
+	}
+}
+
+// silent opens connections and says nothing.
+func silent(t *testing.T, at, text string, count int) (conns []net.Conn) {
+	t.Helper()
 	token, err := identity.ParseToken(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
-	var conns []net.Conn
-	for range silentMax + 3*answeredMax {
-		c, err := port.DialJoin(t.Context(), m.at, token)
+	for range count {
+		c, err := port.DialJoin(t.Context(), at, token)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Close() }()
+		t.Cleanup(func() { _ = c.Close() })
 		conns = append(conns, c)
 	}
-	if _, _, err := Join(t.Context(), m.config(text)); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took >= requestTime {
-		t.Errorf("a node has joined after %v, when the silent connections were closed", took)
-	}
-	const closed = 3*answeredMax + 1
-	for i, c := range conns {
-		_ = c.SetReadDeadline(time.Now().Add(within))
-		if i == closed {
-			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
-		}
-		_, err := c.Read(make([]byte, 1))
-		if is := !errors.Is(err, os.ErrDeadlineExceeded); is != (i < closed) {
-			t.Errorf("connection %d: closed %v", i, is)
-		}
-		if i == closed {
-			break
-		}
-	}
-	_ = conns[closed].SetReadDeadline(time.Now().Add(within))
-	if _, err := conns[closed].Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("a silent connection stays")
-	}
+	return conns
 }
 
 // stuck is a placement that does not answer.
-type stuck struct{ *cluster }
+type stuck struct{ Cluster }
 
 func (s stuck) Current(ctx context.Context) (*placement.State, error) {
 	<-ctx.Done()
@@ -438,7 +452,7 @@ func (s stuck) Current(ctx context.Context) (*placement.State, error) {
 // While a placement does not answer, so many nodes wait, and others are told at once to ask again.
 func TestManyNodesAsk(t *testing.T) {
 	t.Parallel()
-	m := newMemberOf(t, func(c *cluster) Cluster { return stuck{c} })
+	m := newMemberOf(t, func(c *ServerConfig) { c.Cluster = stuck{c.Cluster} })
 	text := m.token(time.Hour)
 	token, err := identity.ParseToken(text)
 	if err != nil {

@@ -25,7 +25,7 @@ const answerMax = 15 * time.Second
 // turnMax is how long of that a node waits for its turn: then it hears that, and may ask again.
 const turnMax = answerMax * 2 / 3
 
-// requestTime is how long a member waits for a request.
+// requestTime is how long a member waits for a request, if it is not told otherwise.
 const requestTime = 5 * time.Second
 
 // How many nodes a member has to do with at a time: anything that can reach its port may connect.
@@ -50,6 +50,7 @@ type ServerConfig struct {
 	Cluster Cluster
 	Clock   func() time.Time // nil: time.Now
 	Logger  *slog.Logger     // nil: nothing is logged
+	Request time.Duration    // how long a connection may be silent before its request has come; 0: five seconds
 }
 
 // Server admits nodes.
@@ -72,6 +73,9 @@ func Serve(cfg ServerConfig) *Server {
 	assert.That(cfg.Port != nil && cfg.Cluster != nil, "join: the configuration is not complete")
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
+	}
+	if cfg.Request == 0 {
+		cfg.Request = requestTime
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -115,7 +119,7 @@ func (s *Server) connected(c net.Conn) {
 
 // read reads the request of a connection.
 func (s *Server) read(c *port.Conn) (q request, err error) {
-	ctx, cancel := context.WithTimeout(s.ctx, requestTime)
+	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Request)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	err = receive(c, requestMax, &q)
