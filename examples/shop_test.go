@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	_ "embed" // of the client
 	"flag"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -122,6 +124,37 @@ func TestPageIsMadeOfItsSources(t *testing.T) {
 	}
 	if !bytes.Equal(read(t, page, sums), want.Bytes()) {
 		t.Error("the JavaScript of the page was not made of these sources; examples/shop/README.md says how it is")
+	}
+}
+
+// client is the client in TypeScript, as tsc has made it. An overlay of the Go command may plant a bug into it.
+//
+//go:embed shop/page/shop.js
+var client []byte
+
+// The client in TypeScript holds what docs/http.md says of calls that are not answered, or cannot be sent.
+func TestClientOfThePage(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Log("install node, which runs the client")
+		return
+	}
+	dir := t.TempDir()
+	check := read(t, "testdata", "client.mjs")
+	for name, text := range map[string][]byte{"package.json": []byte(`{"type":"module"}`), "shop.js": client, "client.mjs": check} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cases := regexp.MustCompile(`(?m)^\tasync (\w+)\(\) \{$`).FindAllStringSubmatch(string(check), -1)
+	if len(cases) == 0 {
+		t.Error("client.mjs has no cases")
+	}
+	for _, c := range cases {
+		t.Run(c[1], func(t *testing.T) {
+			if out, err := exec.Command("node", filepath.Join(dir, "client.mjs"), c[1]).CombinedOutput(); err != nil || !bytes.HasSuffix(out, []byte("done\n")) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 

@@ -26,6 +26,13 @@ var ofDoor = []plant{
 		"\tg.leaveOut()\n",
 		"",
 		"./codegen/typescript -run TestWhatIsInternalIsLeftOut", "./sim/door -run TestTypeScriptIsWhatAeoncMakes"),
+	bug("a call in TypeScript is sent again when its time is over", "examples/shop/page/shop.js",
+		"if (Date.now() + pauseMs + sendMinMs >= until || ",
+		"if (Date.now() >= until || ",
+		"./examples -run TestClientOfThePage").
+		and("examples/shop/page/shop.js",
+			"if (Date.now() + sendMinMs >= until) {",
+			"if (false) {"),
 	bug("rights are not looked at for methods that are ro", "runtime/door/gate/gate.go",
 		"\tif !q.By.May(class, m) {",
 		"\tif (m == nil || !m.ReadOnly) && !q.By.May(class, m) {",

@@ -249,11 +249,15 @@ interface ClientTable {
 const quietMs = 40_000; // a stream shows signs of life more often
 const pauseMinMs = 100;
 const pauseMaxMs = 5_000;
+const sendMinMs = 50; // must be left for a further attempt: one that is under way at the end would leave open what has become of the call
 
-// pause waits, longer after each attempt.
-function pause(attempt: number, atLeastMs: number, signal: AbortSignal | undefined): Promise<void> {
+// pauseAfter is how long to wait after an attempt, in milliseconds: longer after each.
+function pauseAfter(attempt: number): number {
 	const most = Math.min(pauseMinMs * 2 ** attempt, pauseMaxMs);
-	const ms = Math.max(atLeastMs, most / 2 + (Math.random() * most) / 2);
+	return most / 2 + (Math.random() * most) / 2;
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const stop = (): void => {
 			clearTimeout(timer);
@@ -396,7 +400,7 @@ class Connection {
 		const refused = new Set<number>(); // addresses, the last ones that were tried, whose certificates are not trusted
 		for (let attempt = 0; ; attempt++) {
 			let failure: AeonError;
-			let atLeastMs = 0;
+			let pauseMs = pauseAfter(attempt);
 			const { at } = this;
 			try {
 				const a = await this.send(at, path, all, body, Math.max(1, Math.min(this.options.attemptMs ?? 40_000, until - Date.now())), options.signal);
@@ -408,7 +412,7 @@ class Connection {
 				if (!passing.has(a.status)) { // 422 is the outcome, whichever attempt has brought it about
 					throw lost && a.status !== 422 ? uncertain(failure) : failure;
 				}
-				atLeastMs = a.retryAfterMs;
+				pauseMs = Math.max(pauseMs, a.retryAfterMs);
 				lost ||= failure.happened !== "no";
 			} catch (err) {
 				options.signal?.throwIfAborted();
@@ -424,11 +428,15 @@ class Connection {
 				}
 				failure = new AeonError("unreachable", `the program has not answered: ${why ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
 			}
-			if (Date.now() + atLeastMs >= until || refused.size === this.urls.length) { // certificates are for people to mend
-				throw lost ? uncertain(failure) : failure;
+			const failed = lost ? uncertain(failure) : failure;
+			if (Date.now() + pauseMs + sendMinMs >= until || refused.size === this.urls.length) { // certificates are for people to mend
+				throw failed;
 			}
 			this.next(at);
-			await pause(attempt, atLeastMs, options.signal);
+			await pause(pauseMs, options.signal);
+			if (Date.now() + sendMinMs >= until) { // the machine was asleep
+				throw failed;
+			}
 		}
 	}
 
@@ -546,7 +554,7 @@ async function follow(c: Connection, events: string, tables: Record<string, Clie
 			throw failed.error;
 		}
 		c.next(at);
-		await pause(attempt, 0, signal);
+		await pause(pauseAfter(attempt), signal);
 	}
 }
 
