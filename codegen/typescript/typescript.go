@@ -51,10 +51,10 @@ func Generate(packages []*typecheck.Info) []byte {
 // reserved are the names that the file has besides those of the program, and the words of the language.
 const reserved = `ConnectOptions CallOptions Happened AeonError Listener Codec AnyCodec asIs text flag whole big real list dict orNull lazy
 	object token parse Method ActorTable ClientTable quietMs pauseMinMs pauseMaxMs sendMinMs pauseAfter pause within Answer typeOf failureOf foreign
-	resultOf passing uncertain untrusted distrust Connection newKey actorsOf none Event eventsOf follow dispatch listen actors clients Program Handlers
-	Refs Named Unnamed connect
+	resultOf passing uncertain untrusted distrust uncarried addressOf Connection newKey actorsOf none Event eventsOf follow dispatch listen actors clients
+	Program Handlers Refs Named Unnamed connect
 	Map Set Object Array Number BigInt String Boolean JSON Math Date Error Promise Symbol RegExp Function Record Partial Pick Readonly
-	ReadonlyMap Uint8Array AsyncGenerator ReadableStream TextDecoder AbortSignal AbortController Response globalThis crypto fetch
+	ReadonlyMap Uint8Array AsyncGenerator ReadableStream TextDecoder AbortSignal AbortController Response URL globalThis crypto fetch
 	encodeURIComponent setTimeout clearTimeout undefined NaN Infinity arguments eval any unknown never void null true false boolean
 	number bigint string symbol type interface enum class const let var function return if else for while do switch case default
 	break continue new delete typeof instanceof in of this super extends implements import export from as async await yield throw try

@@ -2,9 +2,11 @@
 // is "done".
 import { AeonError, connect } from "./shop.js";
 
+const text = (v) => JSON.stringify(v, (_, x) => (typeof x === "bigint" ? `${x}n` : x));
+
 function same(got, want, what) {
-	if (JSON.stringify(got) !== JSON.stringify(want)) {
-		throw new Error(`${what}: ${JSON.stringify(got)}\nexpected: ${JSON.stringify(want)}`);
+	if (text(got) !== text(want)) {
+		throw new Error(`${what}: ${text(got)}\nexpected: ${text(want)}`);
 	}
 }
 
@@ -50,6 +52,42 @@ const cases = {
 		let sent = 0;
 		const shop = connect({ url: "http://127.0.0.1:1", timeoutMs: 20, fetch: busy(() => sent++) });
 		same([await outcome(shop.Shop("main").list()), sent], ["unavailable no", 1], "the outcome, and how often it was sent");
+	},
+
+	// What fetch would refuse to send is refused at once, and not taken for a program that does not answer.
+	async refuses() {
+		const order = { customer: "ann", article: "pen", pieces: 1n };
+		const sent = [];
+		const fetch = async (url, init) => { // as the real one, but for the network
+			sent.push(new Request(url, init).url);
+			return new Response('{"Number":1,"Article":"pen","Pieces":1,"Cents":1,"At":""}', { headers: { "Content-Type": "application/json" } });
+		};
+		const made = (options) => {
+			try {
+				connect({ url: "http://127.0.0.1:1", fetch, ...options });
+				return "made";
+			} catch (err) {
+				return err.message;
+			}
+		};
+		const none = (url) => `connect: ${JSON.stringify(url)} is no address of a program; write http://HOST:PORT or https://HOST:PORT; in a page, location.origin is its own`;
+		for (const url of ["", "/shop", "shop.example.org", "shop.example.org:80", "//shop.example.org", "ftp://shop.example.org", "http://", "http://a b", "http://a?b", "http://a#b"]) {
+			same([made({ url }), made({ url: ["http://a", url] })], [none(url), none(url)], "an address");
+		}
+		same(made({ url: [] }), "connect needs the address of the program", "no address");
+		same(made({ url: "http://ann:secret@a" }), "connect: the address of a has a name or a password, which fetch does not send; give a token", "a password");
+		for (const token of ["a\n", "a\r\nb", "\u0100", "\0", "\x7f"]) {
+			same(made({ token }), "connect: the token has a character that no header carries; leave out the end of the line if it is from a file", "a token");
+		}
+		const shop = connect({ url: " HTTPS://A/b// ", token: "a-b.c=", timeoutMs: 300, fetch }).Shop("main");
+		for (const key of ["a\nb", "\u0100", "\0", "\x1f", "\x7f"]) {
+			same(await outcome(shop.order(order, { key })), "arguments no", `the key ${JSON.stringify(key)}`);
+		}
+		same(sent, [], "what was sent");
+		for (const key of ["a b", "\t~\x80\xff"]) {
+			same((await shop.order(order, { key })).Number, 1n, "a key");
+		}
+		same(sent, ["https://a/b/v1/Shop/main/order", "https://a/b/v1/Shop/main/order"], "what was sent");
 	},
 };
 

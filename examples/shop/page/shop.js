@@ -152,15 +152,38 @@ function distrust(err) {
 function uncertain(f) {
     return new AeonError(f.code, f.message, "unknown", f.status, f.at, f.path);
 }
+// uncarried are the characters that the value of a header must not have. For most of them, and for what is no address, fetch fails as it does when a
+// connection is lost.
+const uncarried = /[^\t\x20-\x7e\x80-\xff]/;
+// addressOf checks where a program listens, and returns it without a slash at its end.
+function addressOf(url) {
+    let u;
+    try {
+        u = new URL(url);
+    }
+    catch {
+        // it has no scheme, say
+    }
+    if (u === undefined || !/^https?:$/.test(u.protocol) || u.search + u.hash !== "") {
+        throw new Error(`connect: ${JSON.stringify(url)} is no address of a program; write http://HOST:PORT or https://HOST:PORT; in a page, location.origin is its own`);
+    }
+    if (u.username + u.password !== "") { // not shown: it is secret
+        throw new Error(`connect: the address of ${u.host} has a name or a password, which fetch does not send; give a token`);
+    }
+    return (u.origin + u.pathname).replace(/\/+$/, "");
+}
 class Connection {
     options;
     urls;
     at = 0; // of urls, the one that answers
     constructor(options) {
         this.options = options;
-        this.urls = typeof options.url === "string" ? [options.url] : options.url;
+        this.urls = (typeof options.url === "string" ? [options.url] : options.url).map(addressOf);
         if (this.urls.length === 0) {
             throw new Error("connect needs the address of the program");
+        }
+        if (uncarried.test(options.token ?? "")) { // not shown: it is secret
+            throw new Error("connect: the token has a character that no header carries; leave out the end of the line if it is from a file");
         }
     }
     /** Has requests go to another address than at, which does not answer, unless they do already: calls that fail together move on once. */
@@ -174,7 +197,7 @@ class Connection {
     }
     fetch(method, path, head, body, signal, at = this.at) {
         const send = this.options.fetch ?? globalThis.fetch;
-        return send((this.urls[at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
+        return send((this.urls[at] ?? "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
     }
     send(at, path, head, body, ms, signal) {
         return within(ms, signal, async (both) => {
@@ -232,7 +255,11 @@ class Connection {
         }
     }
     async call(path, m, args, options = {}) {
-        const head = m.readOnly ? {} : { "Idempotency-Key": options.key ?? newKey() };
+        const key = options.key ?? newKey();
+        if (uncarried.test(key)) {
+            throw new AeonError("arguments", `the key ${JSON.stringify(key)} has a character that no header carries; choose one of letters, digits and signs of ASCII`, "no", 0);
+        }
+        const head = m.readOnly ? {} : { "Idempotency-Key": key };
         const { result } = m;
         return this.ask(path, head, m.params.write(args ?? {}), options, result === null ? 204 : 200, (raw) => result?.read(raw));
     }

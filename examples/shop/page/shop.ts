@@ -97,7 +97,7 @@ export interface Refs {
 
 /** How the program is reached. */
 export interface ConnectOptions {
-	/** Where it listens: "https://shop.example.org". Of a cluster, where its nodes listen: another one is tried when one does not answer. */
+	/** Where it listens: "https://shop.example.org"; in a page, location.origin is its own. Of a cluster, where its nodes listen: another one is tried when one does not answer. */
 	url: string | readonly string[];
 	/** Is sent with each request. */
 	token?: string;
@@ -328,6 +328,27 @@ function uncertain(f: AeonError): AeonError {
 	return new AeonError(f.code, f.message, "unknown", f.status, f.at, f.path);
 }
 
+// uncarried are the characters that the value of a header must not have. For most of them, and for what is no address, fetch fails as it does when a
+// connection is lost.
+const uncarried = /[^\t\x20-\x7e\x80-\xff]/;
+
+// addressOf checks where a program listens, and returns it without a slash at its end.
+function addressOf(url: string): string {
+	let u: URL | undefined;
+	try {
+		u = new URL(url);
+	} catch {
+		// it has no scheme, say
+	}
+	if (u === undefined || !/^https?:$/.test(u.protocol) || u.search + u.hash !== "") {
+		throw new Error(`connect: ${JSON.stringify(url)} is no address of a program; write http://HOST:PORT or https://HOST:PORT; in a page, location.origin is its own`);
+	}
+	if (u.username + u.password !== "") { // not shown: it is secret
+		throw new Error(`connect: the address of ${u.host} has a name or a password, which fetch does not send; give a token`);
+	}
+	return (u.origin + u.pathname).replace(/\/+$/, "");
+}
+
 class Connection {
 	private readonly options: ConnectOptions;
 	private readonly urls: readonly string[];
@@ -335,9 +356,12 @@ class Connection {
 
 	constructor(options: ConnectOptions) {
 		this.options = options;
-		this.urls = typeof options.url === "string" ? [options.url] : options.url;
+		this.urls = (typeof options.url === "string" ? [options.url] : options.url).map(addressOf);
 		if (this.urls.length === 0) {
 			throw new Error("connect needs the address of the program");
+		}
+		if (uncarried.test(options.token ?? "")) { // not shown: it is secret
+			throw new Error("connect: the token has a character that no header carries; leave out the end of the line if it is from a file");
 		}
 	}
 
@@ -354,7 +378,7 @@ class Connection {
 
 	fetch(method: string, path: string, head: Record<string, string>, body: string | undefined, signal: AbortSignal, at = this.at): Promise<Response> {
 		const send = this.options.fetch ?? globalThis.fetch;
-		return send((this.urls[at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
+		return send((this.urls[at] ?? "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
 	}
 
 	private send(at: number, path: string, head: Record<string, string>, body: string, ms: number, signal: AbortSignal | undefined): Promise<Answer> {
@@ -413,7 +437,11 @@ class Connection {
 	}
 
 	async call(path: string, m: Method, args: unknown, options: CallOptions = {}): Promise<unknown> {
-		const head: Record<string, string> = m.readOnly ? {} : { "Idempotency-Key": options.key ?? newKey() };
+		const key = options.key ?? newKey();
+		if (uncarried.test(key)) {
+			throw new AeonError("arguments", `the key ${JSON.stringify(key)} has a character that no header carries; choose one of letters, digits and signs of ASCII`, "no", 0);
+		}
+		const head: Record<string, string> = m.readOnly ? {} : { "Idempotency-Key": key };
 		const { result } = m;
 		return this.ask(path, head, m.params.write(args ?? {}), options, result === null ? 204 : 200, (raw) => result?.read(raw));
 	}
