@@ -357,6 +357,9 @@ function newKey(): string {
 // actorsOf makes what finds the actors of a class: by their names, and by their references.
 function actorsOf(c: Connection, of: ActorTable): unknown {
 	const find = (key: string): unknown => {
+		if (["", ".", ".."].includes(key)) { // what reads URLs takes such parts out of a path, escaped or not: the request would go elsewhere
+			throw new Error(`${of.name}: no URL leads to an actor of the name ${JSON.stringify(key)}; choose another name`);
+		}
 		const at = `/v1/${of.name}/${encodeURIComponent(key)}/`;
 		return Object.fromEntries(
 			of.methods.map(([name, m]) => {

@@ -89,6 +89,33 @@ const cases = {
 		}
 		same(sent, ["https://a/b/v1/Shop/main/order", "https://a/b/v1/Shop/main/order"], "what was sent");
 	},
+
+	// An actor that no URL leads to is refused, as the request would go elsewhere. Names that look alike are reached.
+	async misleads() {
+		const sent = [];
+		const program = connect({ url: "http://a", fetch: async (url, init) => {
+			sent.push(new Request(url, init).url);
+			return new Response("[]", { headers: { "Content-Type": "application/json" } });
+		} });
+		const found = (find) => {
+			try {
+				return find();
+			} catch (err) {
+				return err.message;
+			}
+		};
+		for (const name of ["", ".", ".."]) {
+			const want = `Shop: no URL leads to an actor of the name ${JSON.stringify(name)}; choose another name`;
+			same([found(() => program.Shop(name)), found(() => program.Shop.at(`Shop/${name}`))], [want, want], "a name");
+		}
+		for (const name of ["...", "%2e", "a/..", "./b"]) {
+			await program.Shop(name).list();
+			await program.Shop.at(`Shop/${name}`).list();
+		}
+		await program.Supplier.at("Supplier:1:2").deliver({ shop: "Shop/main", article: "pen", pieces: 1n }).catch(() => {});
+		const want = ["...", "%252e", "a%2F..", ".%2Fb"].map((name) => `http://a/v1/Shop/${name}/list`);
+		same(sent, [...want.flatMap((url) => [url, url]), "http://a/v1/Supplier/%3A1%3A2/deliver"], "what was sent");
+	},
 };
 
 await cases[process.argv[2]]();
