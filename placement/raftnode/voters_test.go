@@ -141,7 +141,7 @@ func TestNodesThatLag(t *testing.T) {
 	s.Members[4] = placement.Member{Membership: placement.Active}
 	e.servers = append(servers, raft.Server{ID: "4", Suffrage: raft.Nonvoter})
 	e.heard = func(n event.NodeID) bool { return n != 3 }
-	e.ready = func(event.NodeID) bool { return false }
+	e.ready = func(n event.NodeID) bool { return n != 4 }
 	if do, n := e.next(); do != nothing {
 		t.Errorf("%v of %d", do, n)
 	}

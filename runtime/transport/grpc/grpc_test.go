@@ -388,7 +388,37 @@ func TestAHelloOfAFormerStart(t *testing.T) {
 	if got := l[1].all(); !slices.Equal(got, []string{"up 1", "down 1", "up 1", "down 1", "up 1", "on"}) {
 		t.Errorf("told: %q", got)
 	}
-	if n := strings.Count(nodes.logged(), "level=WARN"); n != 1 || !strings.Contains(nodes.logged(), "from another start of it") {
+	if n := strings.Count(nodes.logged(), "level=WARN"); n != 1 || !strings.Contains(nodes.logged(), "from a process of it that has ended") {
+		t.Errorf("there are %d warnings in %q", n, nodes.logged())
+	}
+}
+
+// When a process of a node has begun, from which something has come, one of former times has no session any more: it may have stood still.
+func TestAFormerProcessIsRefused(t *testing.T) {
+	nodes, l, tr := two(t, nil)
+	c, err := newClient(&tr[0].cfg, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	st, err := c.NewStream(t.Context(), &sessionDesc, sessionMethod)
+	if err == nil {
+		err = greet(st, sessionID{tr[0].incarnation + 1, 1}, tr[0].cfg.Clock)
+	}
+	if err == nil {
+		err = st.SendMsg(bytesOf(beat{}.append(nil)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l[1].has(t, "up 1", 2)
+	poll(t, "the former process is refused", func() bool { return strings.Contains(nodes.logged(), "a former process of a node still runs") })
+	tries := tr[0].opened.Load()
+	poll(t, "it asks again", func() bool { return tr[0].opened.Load() > tries+3 })
+	if n := strings.Count(strings.Join(l[1].all(), ","), "up 1"); n != 2 {
+		t.Errorf("told: %q", l[1].all())
+	}
+	if n := strings.Count(nodes.logged(), "level=WARN"); n != 1 {
 		t.Errorf("there are %d warnings in %q", n, nodes.logged())
 	}
 }

@@ -31,7 +31,9 @@ type link struct {
 		sync.Mutex
 		newest  *session          // which is up, or is about to be
 		starts  map[uint64]uint64 // the last session of each start of the node
-		start   uint64            // the one that has offered a session last
+		start   uint64            // the one that has the session
+		lived   bool              // something has come from that, in a session that it has offered
+		fenced  uint64            // the last one that was told to be refused; 0: none
 		refused bool              // it was a peer, and is none
 		stop    func()            // ends the loop that keeps the session; nil: there is none
 	}
@@ -125,12 +127,13 @@ func (l *link) refuse(err error) {
 // admit begins a session that the other node offers, when the one before has ended. One that was overtaken by a newer one is
 // refused. The caller has the turn when there is no error.
 //
-// Of two starts it is not known which is later: the hello of a process that has ended may come behind that of the one that runs. So each offer counts once, and
-// the newest is the one that has come last. Nothing comes in a session of a process that has ended, as it would have waited for its beginning; it is over soon,
-// and the process that runs offers another one.
+// A start that was not seen before is taken for the later one, and has the other one fenced: it may be a process that stood still while the node was started
+// elsewhere. But the hello of a process that has ended may come behind that of the one that runs. Nothing else comes from it then, as it would have waited for the
+// beginning of its session; so until something has come the other one may come back.
 func (l *link) admit(s *session) error {
 	l.mu.Lock()
 	last := l.mu.starts[s.id.incarnation] // sessions count from 1
+	returns := last > 0 && s.id.incarnation != l.mu.start
 	switch {
 	case l.t.closing.Load():
 		l.mu.Unlock()
@@ -141,14 +144,24 @@ func (l *link) admit(s *session) error {
 	case s.id.number <= last:
 		l.mu.Unlock()
 		return errReplaced
+	case returns && l.mu.lived:
+		told := l.mu.fenced == s.id.incarnation
+		l.mu.fenced = s.id.incarnation
+		l.mu.Unlock()
+		if !told {
+			l.t.cfg.Logger.Warn("a former process of a node still runs, and is refused: stop it", "node", l.node)
+		}
+		return errReplaced
 	}
-	returns := last > 0 && s.id.incarnation != l.mu.start
-	l.mu.starts[s.id.incarnation], l.mu.start = s.id.number, s.id.incarnation
+	if s.id.incarnation != l.mu.start {
+		l.mu.start, l.mu.lived = s.id.incarnation, false
+	}
+	l.mu.starts[s.id.incarnation] = s.id.number
 	old := l.mu.newest
 	l.mu.newest = s
 	l.mu.Unlock()
 	if returns {
-		l.t.cfg.Logger.Warn("a node takes its session back from another start of it, whose hello has come late; if this repeats, two processes run on copies of its directory: stop one", "node", l.node)
+		l.t.cfg.Logger.Warn("a node takes its session back from a process of it that has ended, and whose hello has come late", "node", l.node)
 	}
 	if old != nil {
 		old.end(errReplaced)
@@ -162,6 +175,13 @@ func (l *link) admit(s *session) error {
 	case <-s.ctx.Done():
 	}
 	return context.Cause(s.ctx)
+}
+
+// lives notes that something has come in a session that the other node has offered.
+func (l *link) lives(s *session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.lived = l.mu.lived || l.mu.start == s.id.incarnation
 }
 
 // current returns the session of an id when the handler has been told of it; an error if it has ended, or ctx has.

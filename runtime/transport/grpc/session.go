@@ -88,7 +88,7 @@ func (s *session) run(st stream, accepted bool) {
 // receiveAll calls the handler for what comes, until the session ends.
 func (s *session) receiveAll(st stream) error {
 	l := s.link
-	u := &unpacker{}
+	u, lived := &unpacker{}, false
 	message := func(m []byte) bool {
 		if s.ctx.Err() != nil {
 			return false
@@ -102,6 +102,10 @@ func (s *session) receiveAll(st stream) error {
 		var p packet
 		if err := st.RecvMsg(&p); err != nil {
 			return err
+		}
+		if !lived {
+			lived = true
+			l.lives(s)
 		}
 		s.busy.Store(true)
 		now := l.t.now()
