@@ -34,8 +34,16 @@ import (
 type Config struct {
 	URLs  []string     // of its nodes: http:// or https:// and HOST:PORT. A program alone has one
 	Token string       // of the caller; "": the program asks for none
-	HTTP  *http.Client // which sends the requests; nil: one with the settings of Go
+	HTTP  *http.Client // which sends the requests; nil: one with the settings of Go, which leaves a connection by HTTP/2 that is silent
 }
+
+// With TLS all calls to a node share a connection by HTTP/2. One that the network has cut without a word is silent for a quarter of an hour, as TCP sends again
+// what was lost ever more rarely: each call would wait behind it. So one that is silent is asked whether it is there, and another one is made. By HTTP/1.1 a
+// call that is given up takes its connection with it.
+const (
+	pingAfter = 5 * time.Second
+	pingMax   = 5 * time.Second
+)
 
 // Client calls the actors of one program. Any goroutine may use it.
 type Client struct {
@@ -62,7 +70,9 @@ func New(cfg Config) (*Client, error) {
 		return nil, errors.New("the token has a control character, which no header carries; leave out the end of the line if it is from a file")
 	}
 	if c.http == nil {
-		c.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+		of := http.DefaultTransport.(*http.Transport).Clone()
+		of.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingMax}
+		c.http = &http.Client{Transport: of}
 	}
 	return c, nil
 }

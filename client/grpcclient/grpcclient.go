@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
@@ -36,14 +37,22 @@ type Conn struct {
 	nodes client.Nodes
 }
 
-// Dial returns connections to the nodes at these addresses, with the options of each. They are made when they are used.
+// A connection that the network has cut without a word is silent for a quarter of an hour, as TCP sends again what was lost ever more rarely: each call would
+// wait behind it, and a stream for ever. So one that is silent is asked whether it is there, and another one is made.
+const (
+	pingAfter = 10 * time.Second // the least that package grpc takes
+	pingMax   = 5 * time.Second
+)
+
+// Dial returns connections to the nodes at these addresses, with the options of each. They are made when they are used. One that is silent while calls or
+// streams are under way is left within 15 s, unless the options have other parameters of keepalive.
 func Dial(addresses []string, opts ...grpc.DialOption) (*Conn, error) {
 	if len(addresses) == 0 {
 		return nil, errors.New("a client needs the address of the program")
 	}
 	own := []grpc.DialOption{grpc.WithStatsHandler(sentHandler{}), grpc.WithConnectParams(grpc.ConnectParams{
 		Backoff: backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}, MinConnectTimeout: 2 * time.Second,
-	})}
+	}), grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingAfter, Timeout: pingMax})}
 	c := &Conn{nodes: client.Nodes{Count: len(addresses)}}
 	for _, a := range addresses {
 		conn, err := grpc.NewClient(a, append(own, opts...)...)

@@ -19,6 +19,7 @@ const (
 	callsMax = 256              // calls of one connection
 	idleTime = 2 * time.Minute  // after which a connection without calls is closed
 	aliveMax = 30 * time.Second // of a connection that does not answer
+	pingMin  = 5 * time.Second  // between two times that a client asks whether its connection carries anything; package grpc has 5 minutes
 	argsTime = 40 * time.Second // that arguments may take to arrive
 	argsMax  = 64               // calls whose arguments are being read
 	argsEach = 16               // those of one caller, or of one connection where callers are not known
@@ -37,6 +38,7 @@ func (s *Services) Serve(g *gate.Gate) *Server {
 		grpc.MaxConcurrentStreams(callsMax),
 		grpc.NumStreamWorkers(workers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, Time: idleTime, Timeout: aliveMax}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingMin, PermitWithoutStream: true}),
 		grpc.UnknownServiceHandler(of.call),
 	)
 	of.registerReflection()
