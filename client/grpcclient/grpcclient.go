@@ -14,6 +14,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -85,14 +86,17 @@ const (
 // Invoke implements grpc.ClientConnInterface: it performs a call whose request and answer are single messages. A key in the metadata of ctx is that of
 // the call.
 func (c *Conn) Invoke(ctx context.Context, method string, in, out any, opts ...grpc.CallOption) error {
+	if err := keyFits(ctx); err != nil {
+		return err
+	}
 	if needsKey(ctx, opts) {
 		ctx = metadata.AppendToOutgoingContext(ctx, keyName, rand.Text())
 	}
 	maybe := false // it may have been performed
 	err := c.nodes.Try(ctx, true, func(ctx context.Context, node int) (client.Outcome, error) {
-		sent := new(atomic.Bool)
-		err := c.list[node].Invoke(context.WithValue(ctx, sentKey{}, sent), method, in, out, opts...)
-		outcome := outcomeOf(err, sent.Load())
+		sent := new(sending)
+		err := own(c.list[node].Invoke(context.WithValue(ctx, sentKey{}, sent), method, in, out, opts...), sent)
+		outcome := outcomeOf(err, sent.message.Load())
 		if outcome == client.Answered && maybe {
 			err = open(err)
 		}
@@ -103,6 +107,18 @@ func (c *Conn) Invoke(ctx context.Context, method string, in, out any, opts ...g
 		return failure(codes.Unavailable, given.Error(), given.Code, given.Happened)
 	}
 	return err
+}
+
+// keyFits returns an error if the call has a key that metadata cannot have.
+func keyFits(ctx context.Context) error {
+	md, _ := metadata.FromOutgoingContext(ctx)
+	for _, key := range md.Get(keyName) {
+		if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
+			msg := fmt.Sprintf("the key %q has a character that is no visible one of ASCII, which no metadata carry; choose one without", key)
+			return failure(codes.InvalidArgument, msg, "arguments", client.No)
+		}
+	}
+	return nil
 }
 
 // needsKey reports whether a call is to be given a key.
@@ -135,6 +151,26 @@ func infoOf(s *status.Status) *errdetails.ErrorInfo {
 		}
 	}
 	return nil
+}
+
+// How errors of this side begin that package grpc gives the code of a connection which has broken: the message cannot be sent, or the one that has come
+// cannot be read.
+const (
+	unsendable = "grpc: error while "
+	unreadable = "grpc: failed to unmarshal the received message: "
+)
+
+// own returns err, as the program would have it if it is of this side: each node would answer alike.
+func own(err error, sent *sending) error {
+	s := status.Convert(err)
+	switch {
+	case s.Code() != codes.Internal || infoOf(s) != nil:
+	case !sent.head.Load(), !sent.message.Load() && strings.HasPrefix(s.Message(), unsendable):
+		return failure(codes.InvalidArgument, "the call cannot be sent: "+s.Message(), "arguments", client.No)
+	case strings.HasPrefix(s.Message(), unreadable): // a node does not say so: it takes messages as they are
+		return failure(codes.FailedPrecondition, "the result cannot be read: "+s.Message(), "result", client.Yes)
+	}
+	return err
 }
 
 // outcomeOf says what is certain of a call that has ended with err. sent says that a node may have got it.
@@ -186,7 +222,13 @@ func failure(code codes.Code, msg, reason string, happened client.Happened) erro
 	return s.Err()
 }
 
-// sentHandler notes of each call whether its head was sent.
+// sending is how far a call has come that is being sent.
+type sending struct {
+	head    atomic.Bool // its head is on its way
+	message atomic.Bool // and its message: a node may perform it
+}
+
+// sentHandler notes of each call how far it has come.
 type sentHandler struct{}
 
 type sentKey struct{}
@@ -196,11 +238,15 @@ func (sentHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Cont
 
 // HandleRPC implements stats.Handler.
 func (sentHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
-	if _, is := s.(*stats.OutHeader); !is {
+	sent, is := ctx.Value(sentKey{}).(*sending)
+	if !is {
 		return
 	}
-	if sent, is := ctx.Value(sentKey{}).(*atomic.Bool); is {
-		sent.Store(true)
+	switch s.(type) {
+	case *stats.OutHeader:
+		sent.head.Store(true)
+	case *stats.OutPayload:
+		sent.message.Store(true)
 	}
 }
 

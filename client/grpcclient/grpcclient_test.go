@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,6 +103,9 @@ func TestCalls(t *testing.T) {
 	lost := func(stream grpc.ServerStream) error { // a proxy in between says no more
 		return status.Error(codes.Unavailable, "the connection has broken")
 	}
+	broken := func(grpc.ServerStream) error { // it cannot write its answer, say
+		return status.Error(codes.Internal, unsendable+"marshaling: it fails")
+	}
 	const long, short = time.Minute, 300 * time.Millisecond
 	for _, c := range []struct {
 		what   string
@@ -115,6 +119,7 @@ func TestCalls(t *testing.T) {
 		{"the first is full", fails(codes.Unavailable, "full", client.No), good, long, "OK"},
 		{"the first does not know", fails(codes.Unavailable, "unknown", client.Unknown), good, long, "OK"},
 		{"the first has gone", lost, good, long, "OK"},
+		{"the first cannot answer", broken, good, long, "OK"},
 		{"the program refuses", fails(codes.FailedPrecondition, "aborted", client.No), good, long, "FailedPrecondition aborted no"},
 		{"the program refuses what may have happened", lost, fails(codes.FailedPrecondition, "aborted", client.No), long, "FailedPrecondition aborted no"},
 		{"the second refuses what may have happened", lost, fails(codes.Unauthenticated, "unauthenticated", client.No), long, "Unauthenticated unauthenticated unknown"},
@@ -146,6 +151,38 @@ func TestCalls(t *testing.T) {
 		all := slices.Concat(keys...)
 		if slices.ContainsFunc(all, func(k string) bool { return len(k) < 20 || k != all[0] }) || len(list) > 0 && len(all) == 0 {
 			t.Errorf("%s: the keys are %q", c.what, all)
+		}
+	}
+}
+
+// What can never be sent, and an answer that cannot be read, is told at once: no node is asked again.
+func TestErrorsOfThisSide(t *testing.T) {
+	const unsent = "InvalidArgument arguments no"
+	for _, c := range []struct {
+		what   string
+		in     string
+		md     []string
+		answer func(grpc.ServerStream) error
+		calls  int
+		want   string
+		says   string
+	}{
+		{"a string that is no text", "\xff", nil, good, 0, unsent, "invalid UTF-8"},
+		{"a key that is not ASCII", "in", []string{keyName, "clé"}, good, 0, unsent, `the key "clé" has`},
+		{"a key with a control character", "in", []string{keyName, "a\n"}, good, 0, unsent, `the key "a\n" has`},
+		{"a token with a control character", "in", []string{"authorization", "Bearer a\n"}, good, 0, unsent, `"authorization"`},
+		{"an answer of another type", "in", nil, func(s grpc.ServerStream) error { return s.SendMsg(wrapperspb.Bytes([]byte{0xff})) }, 1, "FailedPrecondition result yes", "invalid UTF-8"},
+	} {
+		var calls atomic.Int64
+		n := newNode(t, func(s grpc.ServerStream) error {
+			calls.Add(1)
+			return c.answer(s)
+		})
+		ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(t.Context(), c.md...), 5*time.Second)
+		defer cancel()
+		err := dial(t, n.address, n.address).Invoke(ctx, "/p.C/m", wrapperspb.String(c.in), new(wrapperspb.StringValue))
+		if says(err) != c.want || !strings.Contains(err.Error(), c.says) || int(calls.Load()) != c.calls || ctx.Err() != nil {
+			t.Errorf("%s, after %d calls: %v", c.what, calls.Load(), err)
 		}
 	}
 }
