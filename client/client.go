@@ -145,8 +145,16 @@ func newRequest(method, actor, of string) (*request, error) {
 	if !named || class == "" || key == "" || key == ":" || of == "" {
 		return nil, fmt.Errorf("%q is no actor; write Class/name, or Class:id", actor)
 	}
-	path := "/v1/" + url.PathEscape(class) + "/" + url.PathEscape(key) + "/" + url.PathEscape(of)
+	path := "/v1/" + segment(class) + "/" + segment(key) + "/" + segment(of)
 	return &request{method: method, path: path, head: http.Header{}}, nil
+}
+
+// segment escapes a part of a path. One or two dots alone are steps in a path, unless they are escaped: the call would go elsewhere.
+func segment(text string) string {
+	if text == "." || text == ".." {
+		return strings.Repeat("%2E", len(text))
+	}
+	return url.PathEscape(text)
 }
 
 // withQuery returns a path with arguments in its query: strings as they are, and all else as JSON.

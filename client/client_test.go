@@ -176,6 +176,30 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// A call goes to the actor that it names, also by a name that a path takes for a step.
+func TestNamesInPaths(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/{class}/{key}/{method}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode([]string{r.Method, r.PathValue("class"), r.PathValue("key"), r.PathValue("method")})
+	})
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	c, err := New(Config{URLs: []string{s.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{".", "..", "...", ".a", "../..", "//", "a//b", "%2E%2E", "?", "#", " ", "é", "\xff"} {
+		var got []string
+		if err := c.Call(t.Context(), "shop.Bank/"+key, "open", nil, &got); err != nil || !slices.Equal(got, []string{"POST", "shop.Bank", strings.ToValidUTF8(key, "\ufffd"), "open"}) {
+			t.Errorf("%q is called: %q (%v)", key, got, err)
+		}
+		if err := c.Read(t.Context(), "shop.Bank/"+key, "total", nil, &got); err != nil || !slices.Equal(got, []string{"GET", "shop.Bank", strings.ToValidUTF8(key, "\ufffd"), "total"}) {
+			t.Errorf("%q is read: %q (%v)", key, got, err)
+		}
+	}
+}
+
 // What can never succeed is told at once: keys and tokens that no header carries, and certificates of all nodes that are not trusted.
 func TestWhatCannotBeSent(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
