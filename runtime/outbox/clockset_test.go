@@ -75,3 +75,24 @@ func TestOutcomesExpireWhenTheClockIsSet(t *testing.T) {
 		}
 	}
 }
+
+// An outcome that was taken before the clock was put right stays for the time that outcomes do.
+func TestOutcomesStayWhenTheClockIsPutRight(t *testing.T) {
+	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	steady := time.Duration(0) // since noon
+	ks := new(Keyed)
+	ks.Open(KeyedConfig{Clock: sched.NewSimClock(noon.Add(-72 * time.Hour)), Expiry: 24 * time.Hour})
+	ks.passed = func(time.Time) time.Duration { return steady }
+	ks.generation()
+	ks.cfg.Clock = sched.NewSimClock(noon)
+	for steady < 24*time.Hour {
+		if n := ks.expired(); n > 0 {
+			t.Fatalf("it has expired after %v", steady)
+		}
+		steady += time.Hour
+	}
+	steady += time.Hour
+	if ks.expired() != 1 {
+		t.Errorf("it stays after %v", steady)
+	}
+}

@@ -28,8 +28,10 @@ type Keyed struct {
 	claims shard.Set[keyedClaims]
 	mu     struct {
 		sync.RWMutex
-		begun []int64 // when each generation began, in nanoseconds since 1970, ascending; it is the number of the generation
+		begun []int64             // when each generation began, in nanoseconds since 1970, ascending; it is the number of the generation
+		used  map[int64]time.Time // when each took an outcome, since this process began: some time before the last one
 	}
+	passed func(since time.Time) time.Duration // by the steady clock of the machine, if the clock has it
 }
 
 // keyedClaims are the requests that are performed.
@@ -58,7 +60,11 @@ type KeyedConfig struct {
 const generations = 4
 
 // Open is called before the first use. No other goroutine uses ks.
-func (ks *Keyed) Open(cfg KeyedConfig) { ks.cfg = cfg }
+func (ks *Keyed) Open(cfg KeyedConfig) {
+	ks.cfg = cfg
+	ks.mu.used = make(map[int64]time.Time)
+	ks.passed = func(since time.Time) time.Duration { return ks.cfg.Clock.Now().Sub(since) }
+}
 
 // Recover finds the generations that the store has. No other goroutine uses ks.
 func (ks *Keyed) Recover() error {
@@ -224,23 +230,27 @@ func (ks *Keyed) Knows(r *event.Request) (bool, error) {
 
 // generation returns the generation that outcomes of this moment belong to.
 func (ks *Keyed) generation() int64 {
-	now := ks.cfg.Clock.Now().UnixNano()
+	now := ks.cfg.Clock.Now()
 	ks.mu.RLock()
-	begun := ks.mu.begun
+	g, ok := ks.near(ks.mu.begun, now.UnixNano())
+	ok = ok && ks.passed(ks.mu.used[g]) < ks.lag()
 	ks.mu.RUnlock()
-	if g, ok := ks.near(begun, now); ok {
+	if ok {
 		return g
 	}
 	ks.mu.Lock()
 	defer ks.mu.Unlock()
-	begun = ks.mu.begun
-	if g, ok := ks.near(begun, now); ok {
-		return g
+	if g, ok = ks.near(ks.mu.begun, now.UnixNano()); !ok {
+		g = now.UnixNano()
+		at, _ := slices.BinarySearch(ks.mu.begun, g)
+		ks.mu.begun = slices.Insert(slices.Clone(ks.mu.begun), at, g)
 	}
-	at, _ := slices.BinarySearch(begun, now)
-	ks.mu.begun = slices.Insert(slices.Clone(begun), at, now)
-	return now
+	ks.mu.used[g] = now
+	return g
 }
+
+// lag is by how much used may be behind the last use.
+func (ks *Keyed) lag() time.Duration { return time.Duration(ks.width() / 64) }
 
 // near returns a generation that begins within a width of a time. One that begins later is there if the clock was set back: what it has stays longer.
 func (ks *Keyed) near(begun []int64, now int64) (g int64, ok bool) {
@@ -275,16 +285,23 @@ func (ks *Keyed) Sweep() {
 			w.DeleteBelow()
 		}
 	}
+	for _, g := range ks.mu.begun[:n] {
+		delete(ks.mu.used, g)
+	}
 	ks.mu.begun = ks.mu.begun[n:]
 	ks.cfg.At("keyed/expire")
 	ks.cfg.Append(w.Take())
 	ks.cfg.At("keyed/expired")
 }
 
-// expired returns how many generations have expired. Caller holds mu. A generation takes no outcome when its width is over.
+// expired returns how many generations have expired. Caller holds mu. A generation takes no outcome when its width is over. That is so by the clock of the
+// day, which is compared also over a restart, and is set: an outcome that this process has taken stays until as much has passed by the steady clock, too.
 func (ks *Keyed) expired() (n int) {
 	now := ks.cfg.Clock.Now().UnixNano()
 	for n < len(ks.mu.begun) && now-ks.mu.begun[n]-ks.width() >= int64(ks.cfg.Expiry) {
+		if last, used := ks.mu.used[ks.mu.begun[n]]; used && ks.passed(last) < ks.cfg.Expiry+ks.lag() {
+			break
+		}
 		n++
 	}
 	return n
