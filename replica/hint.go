@@ -40,8 +40,11 @@ func refusesVote(m *raftpb.Message) bool {
 // takeHint takes from a message that refuses a vote what is committed. Package raft takes that from a leader alone: here from none, as there is none, as an
 // empty message with entries. It looks in its whole log for the entry then, also in what is not written yet, and changes nothing if it has another one.
 func (c *Core) takeHint(g *group, m *raftpb.Message) {
+	if !refusesVote(m) || m.GetCommit() <= g.commit {
+		return
+	}
 	s := g.raft.BasicStatus()
-	if !refusesVote(m) || s.Lead != 0 || m.GetCommit() <= g.commit {
+	if s.Lead != 0 {
 		return
 	}
 	_ = g.raft.Step(&raftpb.Message{Type: raftpb.MsgApp.Enum(), To: new(s.ID), Term: new(s.GetTerm()), Index: m.Commit, LogTerm: m.LogTerm, Commit: m.Commit})
