@@ -57,7 +57,7 @@ func NewerAeonFile() string {
 }
 
 // MakeDir makes a directory that outlasts a crash.
-func MakeDir(fs vfs.FS, dir string) error { return makeDir(fs, dir) }
+func MakeDir(fs vfs.FS, dir string) error { return makeDir(fs, dir, 0o755) }
 
 // MakeOn is Make in a directory of fs.
 func MakeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) error {

@@ -49,7 +49,7 @@ func makeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) 
 // makePrivateDir is makeDir for a directory that its owner alone may read: what is restored is not for all to see.
 func makePrivateDir(fs vfs.FS, dir string) error {
 	parent := fs.PathDir(dir)
-	if err := makeDir(fs, parent); err != nil {
+	if err := makeDir(fs, parent, 0o755); err != nil {
 		return err
 	}
 	if err := syncAbove(fs, parent); err != nil {

@@ -81,7 +81,7 @@ func (d *DB) prepare(o store.EngineOptions) (f aeonFile, err error) {
 	if f, err = d.look(o); err != nil {
 		return f, err
 	}
-	if err := makeDir(d.fs, d.dir); err != nil {
+	if err := makeDir(d.fs, d.dir, 0o700); err != nil { // what actors have is not for all to see
 		return f, err
 	}
 	if d.lock, err = lockDir(d.fs, d.dir, false); err != nil {
@@ -246,7 +246,7 @@ func (d *DB) create(f aeonFile, o store.EngineOptions) (aeonFile, error) {
 	if err := d.fs.RemoveAll(path); err != nil {
 		return f, err
 	}
-	if err := makeDir(d.fs, path); err != nil {
+	if err := makeDir(d.fs, path, 0o755); err != nil { // the rights of the directory above count
 		return f, err
 	}
 	d.id = idOf(f.store)
@@ -333,8 +333,8 @@ func (d *DB) pebbleOpen(path string, o *pebble.Options) (*pebble.DB, error) {
 	return nil, d.err()
 }
 
-// makeDir creates a directory and those above it, durably.
-func makeDir(fs vfs.FS, dir string) error {
+// makeDir creates a directory with a mode, and those above it, durably.
+func makeDir(fs vfs.FS, dir string, mode os.FileMode) error {
 	if there, err := isThere(fs, dir); there || err != nil {
 		return err
 	}
@@ -345,12 +345,12 @@ func makeDir(fs vfs.FS, dir string) error {
 	case there:
 		err = syncAbove(fs, parent)
 	case err == nil:
-		err = makeDir(fs, parent)
+		err = makeDir(fs, parent, 0o755)
 	}
 	if err != nil {
 		return err
 	}
-	if err := fs.MkdirAll(dir, 0o755); err != nil && !os.IsExist(err) {
+	if err := fs.MkdirAll(dir, mode); err != nil && !os.IsExist(err) {
 		return err
 	}
 	return syncDir(fs, parent)
