@@ -66,7 +66,8 @@ func snapshotsCommand() *cli.Command {
 		Long: `
 Snapshots lists what is in a place that snapshots have gone to, the oldest first: of a cluster those of all
 its nodes, and the parts of several stores together. With --verify all
-of it is read and checked. The exit code is 1 if something is damaged, which is in the way of nothing else there.
+of it is read and checked. The exit code is 1 if something is damaged, which is in the way of nothing else there, or if
+all snapshots of a cluster are INCOMPLETE: none of these can be restored.
 
 	aeond snapshots --from /backup/shop --verify`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
@@ -192,7 +193,7 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 	if len(list)+len(bad) == 0 {
 		return &snapshot.NotFoundError{Target: place.String()}
 	}
-	damaged := len(bad) > 0
+	wrong, whole := len(bad) > 0, []*snapshot.Found{}
 	for _, f := range list {
 		rows, bytes := f.Size()
 		what := f.Of()
@@ -200,33 +201,42 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 			what += ", " + cli.Count(m.Actors, "actor")
 		}
 		fmt.Fprintf(env.Stdout, "%s  %s  %d rows  %d bytes  %s", f.Name, f.Parts[0].Program, rows, bytes, what)
+		damaged := false
 		if verify {
-			whole, err := verifySnapshot(env, f)
-			if err != nil {
+			if damaged, err = verifySnapshot(env, f); err != nil {
 				return err
 			}
-			damaged = damaged || !whole
+		}
+		wrong = wrong || damaged
+		if !damaged && len(f.Missing) == 0 {
+			whole = append(whole, f)
 		}
 		fmt.Fprintln(env.Stdout)
 	}
 	for _, b := range bad {
 		fmt.Fprintf(env.Stdout, "%s  DAMAGED %s: %s; the others can be restored, and new ones taken: bring this file back, or delete it\n", b.Snapshot(), b.Name, b.Reason)
 	}
-	if damaged {
+	for _, f := range slices.Backward(list) {
+		if len(f.Missing) > 0 && !slices.ContainsFunc(whole, f.SameCluster) {
+			fmt.Fprintf(env.Stdout, "no snapshot of the cluster of %s is whole, and none can be restored: the logs of its nodes say why the parts are missing\n", f.Name)
+			whole, wrong = append(whole, f), true // of a cluster it is said once
+		}
+	}
+	if wrong {
 		return cli.Code(cli.ExitProblem)
 	}
 	return nil
 }
 
-// verifySnapshot reads all of a snapshot, and writes whether it is whole.
-func verifySnapshot(env *cli.Env, f *snapshot.Found) (whole bool, err error) {
+// verifySnapshot reads all that is there of a snapshot, and writes whether it is whole, or damaged.
+func verifySnapshot(env *cli.Env, f *snapshot.Found) (damaged bool, err error) {
 	for i := range f.Parts {
 		p := &f.Parts[i]
 		env.Doing("reading %s", p.Name)
 		err := snapshot.Verify(context.Background(), p.Place, &p.Manifest)
 		if bad := new(snapshot.DamageError); errors.As(err, &bad) {
 			fmt.Fprintf(env.Stdout, "  DAMAGED %s: %s", bad.Name, bad.Reason)
-			return false, nil
+			return true, nil
 		}
 		if err != nil {
 			return false, err
@@ -235,7 +245,7 @@ func verifySnapshot(env *cli.Env, f *snapshot.Found) (whole bool, err error) {
 	if len(f.Missing) == 0 {
 		fmt.Fprint(env.Stdout, "  whole")
 	}
-	return true, nil
+	return false, nil
 }
 
 func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,7 +22,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
-// saveStores makes a snapshot of some of several stores, each in the place of a node, and returns its name.
+// saveStores makes a snapshot of some of the several stores of a cluster, each in the place of a node, and returns its name. Clusters of as many stores
+// are the same one.
 func saveStores(t *testing.T, place string, second int64, stores int, nodes map[int]string) string {
 	t.Helper()
 	set := snapshot.NewSet(time.Unix(second, 0), stores)
@@ -32,7 +34,7 @@ func saveStores(t *testing.T, place string, second int64, stores int, nodes map[
 			t.Fatal(err)
 		}
 		part := set.At(i)
-		m := snapshot.Manifest{Kind: snapshot.Store, Set: &part, Store: s.Identity().Store, Program: "bank", Number: uint64(second), Taken: time.Unix(second, 0)}
+		m := snapshot.Manifest{Kind: snapshot.Store, Set: &part, Store: fmt.Sprintf("%d-of-%d", i, stores), Program: "bank", Number: uint64(second), Taken: time.Unix(second, 0)}
 		owner, child := event.SerialActor(0, 100), event.SerialActor(1, 101) // which are of store 0 and of store 1
 		b, h := e.NewBatch(), row.Header{Layout: 1}
 		if i == 0 {
@@ -127,6 +129,34 @@ func TestStoresAreRestored(t *testing.T) {
 	}
 	if err := restore(env, place, filepath.Join(root, "other"), snapshot.Wanted{Name: part}); err == nil || !strings.Contains(err.Error(), "INCOMPLETE") {
 		t.Errorf("of a part: %v", err)
+	}
+}
+
+// A place of which nothing can be restored is no good one, though nothing in it is damaged. What is INCOMPLETE beside a whole snapshot of the same cluster
+// is in the way of nothing.
+func TestIncompleteSnapshotsAlone(t *testing.T) {
+	place := t.TempDir()
+	list := func() (string, error) {
+		var out bytes.Buffer
+		err := listSnapshots(&cli.Env{Tool: "aeond", Stdout: cli.NewOutput(&out), Stderr: &out}, place, true)
+		return out.String(), err
+	}
+	none := func(name string) string {
+		return "\nno snapshot of the cluster of " + name + " is whole, and none can be restored: the logs of its nodes say why the parts are missing\n"
+	}
+	saveStores(t, place, 1, 2, map[int]string{0: "node1"})
+	newest := saveStores(t, place, 2, 2, map[int]string{0: "node2"})
+	if text, err := list(); !errors.Is(err, cli.Code(cli.ExitProblem)) || !strings.HasSuffix(text, none(newest)) || strings.Count(text, "no snapshot") != 1 {
+		t.Errorf("of two that are not whole: %v\n%s", err, text)
+	}
+	saveStores(t, place, 3, 2, map[int]string{0: "node1", 1: "node2"})
+	newest = saveStores(t, place, 4, 2, map[int]string{1: "node2"})
+	if text, err := list(); err != nil || strings.Contains(text, "no snapshot") {
+		t.Errorf("beside a whole one: %v\n%s", err, text)
+	}
+	other := saveStores(t, place, 5, 3, map[int]string{0: "node1"})
+	if text, err := list(); !errors.Is(err, cli.Code(cli.ExitProblem)) || !strings.HasSuffix(text, none(other)) || strings.Contains(text, none(newest)) {
+		t.Errorf("beside a whole one of another cluster: %v\n%s", err, text)
 	}
 }
 

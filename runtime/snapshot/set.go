@@ -63,6 +63,11 @@ type Part struct {
 // Set returns what all parts belong to, nil if there is but one store.
 func (f *Found) Set() *Set { return f.Parts[0].Set }
 
+// SameCluster reports whether both are of the stores of a cluster, and of the same one.
+func (f *Found) SameCluster(o *Found) bool {
+	return f.Set() != nil && o.Set() != nil && slices.ContainsFunc(f.Parts, func(p Part) bool { return o.of(p.Store) != nil })
+}
+
 // Of says what the snapshot is of.
 func (f *Found) Of() string {
 	set := f.Set()
