@@ -97,7 +97,7 @@ const (
 	Healthy  Health = "HEALTHY"
 	Healing  Health = "HEALING"   // it works, and is making replicas
 	Degraded Health = "DEGRADED"  // it works; what is missing does not come by itself
-	Stopped  Health = "STOPPED"   // some actors are not served
+	Stopped  Health = "STOPPED"   // some actors are not served; a node in a minority cannot tell, and does not say so
 	NoQuorum Health = "NO QUORUM" // the node that was asked is in a minority: others may go on
 	Single   Health = "SINGLE"    // one node alone, by intention
 )
@@ -146,6 +146,11 @@ func (s *Status) Judge() {
 			}
 		}
 	}
+	minority := spare(s.Voters, up) < 0 // and what this node does not hear may be there
+	if minority {
+		worse(NoQuorum, fmt.Sprintf("%d of %d nodes that vote are heard: members and places cannot change", count(s.Voters, up), len(s.Voters)),
+			"ask the other nodes, each at its machine: aeond status --data DIR; if they hear each other, mend the network of this node, and restart none")
+	}
 	for _, n := range s.Nodes {
 		if n.Refused != "" {
 			worse(Degraded, fmt.Sprintf("%s is refused: %s", n.Name, n.Refused), fmt.Sprintf("set the clocks of all nodes by a time service, then restart %s", n.Name))
@@ -154,8 +159,11 @@ func (s *Status) Judge() {
 		switch n.State {
 		case Silent:
 			next := fmt.Sprintf("restart %s, or give its place to a new node: aeond replace %s --data DIR", n.Name, n.Name)
-			if stores := s.needed(n.ID); len(stores) > 0 {
-				list, have := storeList(stores)
+			stores := s.needed(n.ID)
+			switch list, have := storeList(stores); {
+			case minority:
+				next = fmt.Sprintf("restart %s if it does not run", n.Name)
+			case len(stores) > 0:
 				next = fmt.Sprintf("restart %s: without it %s %s no leader", n.Name, list, have)
 			}
 			worse(Degraded, fmt.Sprintf("%s is silent for %s", n.Name, seconds(n.Heard)), next)
@@ -167,11 +175,8 @@ func (s *Status) Judge() {
 		worse(Degraded, fmt.Sprintf("clients need a token at %s, and none at %s: what the former forward to the latter is refused", ask, others),
 			"start all nodes with --tokens, or none")
 	}
-	switch {
-	case spare(s.Voters, up) >= 0 && s.Leader == 0:
+	if !minority && s.Leader == 0 {
 		worse(Healing, "the nodes that vote choose their leader: members and places change when there is one")
-	case s.Leader == 0 || spare(s.Voters, up) < 0:
-		worse(NoQuorum, fmt.Sprintf("%d of %d nodes that vote are heard: members and places cannot change", count(s.Voters, up), len(s.Voters)), "bring back nodes that are silent")
 	}
 	var lacks lacks
 	for _, st := range s.Stores {
@@ -180,6 +185,10 @@ func (s *Status) Judge() {
 		s.Healed = min(s.Healed, st.Want-(st.Want/2+1))
 		if len(st.Wanted) < st.Want {
 			lacks.of(st.ID, Healing, fmt.Sprintf("%%s %%s %d of %d replicas", len(st.Wanted), st.Want))
+		}
+		if st.Leader == 0 && minority {
+			lacks.of(st.ID, NoQuorum, "this node knows no leader of %s")
+			continue
 		}
 		if st.Leader == 0 {
 			next := "bring back nodes that are silent"
@@ -265,7 +274,7 @@ func (s *Status) awaited(st *Store, leaving Node, up func(event.NodeID) bool) (w
 	free := slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.State != Silent && !n.Leaves && !slices.Contains(st.Wanted, n.ID) })
 	switch {
 	case st.Leader == 0:
-		return "no node leads there", nil // more is said of that elsewhere
+		return "no leader is known there", nil // more is said of that elsewhere
 	case len(silent) > 0:
 		return "silent: " + strings.Join(silent, ", "), nil
 	case len(behind) > 0:

@@ -43,7 +43,8 @@ func TestJudge(t *testing.T) {
 		{"the voters have no leader", func(s *Status) { s.Leader = 0 }, Healing, 1, 1, 1, "choose their leader"},
 		{"two are silent", func(s *Status) {
 			s.Nodes[1].State, s.Nodes[2].State, s.Leader, s.Stores[0].Leader = Silent, Silent, 0, 0
-		}, Stopped, 0, 1, 2, "1 of 3 nodes that vote are heard"},
+		}, NoQuorum, 0, 1, 2, "1 of 3 nodes that vote are heard"},
+		{"one is silent, and no node leads the store", func(s *Status) { s.Nodes[2].State, s.Stores[0].Leader = Silent, 0 }, Stopped, 0, 1, 2, "no node runs the actors of store 0"},
 		{"one node alone", func(s *Status) {
 			one := []event.NodeID{1}
 			s.Nodes, s.Voters, s.WantVoters, s.Stores = s.Nodes[:1], one, 1, []Store{{Leader: 1, Want: 1, Wanted: one, Replicas: one, Current: one}}
@@ -80,6 +81,23 @@ func TestWhatIsToBeDoneAboutASilentNode(t *testing.T) {
 		if s.Next[0] != want || strings.Contains(strings.Join(s.Next[1:], ""), "replace") {
 			t.Errorf("node %d leads: %q", leader, s.Next)
 		}
+	}
+}
+
+// The other nodes may serve everything while the network of one fails: that one does not claim that nothing is served, and has no healthy node restarted
+// before these are asked.
+func TestWhatANodeInAMinoritySays(t *testing.T) {
+	s := three(func(s *Status) {
+		s.Nodes[1].State, s.Nodes[2].State, s.Leader, s.Stores[0].Leader = Silent, Silent, 0, 0
+		s.Stores = append(s.Stores, s.Stores[0])
+		s.Stores[1].ID = 1
+	})
+	why := []string{"1 of 3 nodes that vote are heard: members and places cannot change", "n2 is silent for 0s", "n3 is silent for 0s", "this node knows no leader of stores 0, 1"}
+	if s.Health != NoQuorum || !slices.Equal(s.Why, why) {
+		t.Errorf("%s: %q", s.Health, s.Why)
+	}
+	if len(s.Next) != 3 || !strings.HasPrefix(s.Next[0], "ask the other nodes") || s.Next[1] != "restart n2 if it does not run" || s.Next[2] != "restart n3 if it does not run" {
+		t.Errorf("next: %q", s.Next)
 	}
 }
 
@@ -121,7 +139,7 @@ func TestWhatARemovalWaitsFor(t *testing.T) {
 		{"it votes still", func(s *Status, st *Store) { st.Followed, st.Replicas = false, append(others, 3) }, []string{"n3 leaves, and keeps store 0 still: the leader is changing the members"}},
 		{"one is behind", func(s *Status, st *Store) { st.Followed, st.Current = false, all }, []string{"n4 is being brought up to date with store 0", "n3 leaves when nothing of store 0 counts on it any more: not up to date yet: n4"}},
 		{"one is silent", func(s *Status, st *Store) { st.Followed, s.Nodes[1].State = false, Silent }, []string{"n2 is silent for 0s", "n3 leaves when nothing of store 0 counts on it any more: silent: n2"}},
-		{"a store has no leader", func(s *Status, st *Store) { st.Followed, st.Leader = false, 0 }, []string{"no node runs the actors of store 0", "n3 leaves when nothing of store 0 counts on it any more: no node leads there"}},
+		{"a store has no leader", func(s *Status, st *Store) { st.Followed, st.Leader = false, 0 }, []string{"no node runs the actors of store 0", "n3 leaves when nothing of store 0 counts on it any more: no leader is known there"}},
 		{"it is silent itself", func(s *Status, st *Store) { s.Nodes[2].State = Silent }, []string{"n3 is silent for 0s", "n3 leaves: it keeps nothing any more, and is removed next"}},
 		{"nothing", func(s *Status, st *Store) {}, []string{"n3 leaves: it keeps nothing any more, and is removed next"}},
 		{"another node is to vote instead", func(s *Status, st *Store) { s.Voters = all }, []string{"n3 leaves, and votes on members and places still: the leader is changing the nodes that vote"}},
