@@ -26,11 +26,16 @@ var errNoProcess = errors.New("no process uses the directory")
 // ask sends a request to the process that uses a data directory. The error wraps errNoProcess if there is none, and is an
 // *answerError if the process refuses.
 func ask(dir, method, path string, query url.Values, body string, head http.Header) (*http.Response, error) {
+	return askWithin(context.Background(), dir, method, path, query, body, head)
+}
+
+// askWithin is ask for an answer that is to come, and to be read, before ctx is done.
+func askWithin(ctx context.Context, dir, method, path string, query url.Values, body string, head http.Header) (*http.Response, error) {
 	client, err := httpdoor.ClientOf(dir)
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(context.Background(), method, "http://localhost"+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -33,7 +34,9 @@ func statusOf(dir, at string) (*status.Status, error) {
 	var answer *http.Response
 	var err error
 	if at == "" {
-		answer, err = ask(dir, http.MethodGet, status.Path, nil, "", nil)
+		ctx, cancel := context.WithTimeout(context.Background(), askMax)
+		defer cancel() // when the answer is read
+		answer, err = askWithin(ctx, dir, http.MethodGet, status.Path, nil, "", nil)
 		if errors.Is(err, errNoProcess) {
 			return nil, fmt.Errorf("%s is of a node that does not run; ask another one, with --at HOST:PORT", dir)
 		}
@@ -71,14 +74,16 @@ func clusterStatus(env *cli.Env, dir, at string, asJSON, watch bool) error {
 		case err != nil && !watch:
 			return err
 		case err != nil:
-			fmt.Fprintln(env.Stdout, err)
+			env.Say("%v", err) // the next answer may come; what reads the output is to find answers alone there
 		case asJSON:
 			if err := json.NewEncoder(env.Stdout).Encode(s); err != nil {
 				return err
 			}
 		default:
 			if watch {
-				fmt.Fprintf(env.Stdout, "\n%s\n", time.Now().Format(time.TimeOnly))
+				if _, err := fmt.Fprintf(env.Stdout, "\n%s\n", time.Now().Format(time.TimeOnly)); err != nil {
+					return err
+				}
 			}
 			if _, err := io.WriteString(env.Stdout, s.String()); err != nil {
 				return err
