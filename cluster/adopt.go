@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/placement"
@@ -70,6 +71,28 @@ func openAdopted(c *aeonrt.ClusterConfig) (*adopted, error) {
 	return a, nil
 }
 
+// adopts returns what a cluster is to begin with as an identity keeps it, wherever the node is started; "": with nothing.
+func adopts(c *aeonrt.ClusterConfig) (string, error) {
+	if c.Adopt == "" {
+		return "", nil
+	}
+	return filepath.Abs(c.Adopt)
+}
+
+// asFormed refuses to begin a cluster with something else than its first start was told, which was ended before that: a second start without --adopt would begin
+// an empty one, and what was to be adopted would seem to be lost.
+func asFormed(c *aeonrt.ClusterConfig, id *identity.Identity) error {
+	formed, err1 := id.Adopts()
+	now, err2 := adopts(c)
+	switch err := errors.Join(err1, err2); {
+	case err != nil || formed == now:
+		return err
+	case formed == "":
+		return fmt.Errorf("--adopt: the node in %s has formed a cluster that begins with nothing: start it without --adopt, or remove this directory to begin with %s", c.State.Dir, now)
+	}
+	return fmt.Errorf("the node in %s has begun to copy %s: start it with --adopt %[2]s, or remove this directory to begin without", c.State.Dir, formed)
+}
+
 // close closes the directories. A nil *adopted has none.
 func (a *adopted) close() (err error) {
 	if a == nil {
@@ -107,13 +130,16 @@ func ranAlone(c *aeonrt.ClusterConfig, dir string) bool {
 const rowsTold = 1_000_000
 
 // seed gives the stores of a cluster that begins what it is to begin with, which may be nil: then it gives them nothing. An earlier start may have
-// begun to.
+// begun to, with the same.
 func (n *node) seed(disk *driver.Disk, a *adopted) error {
 	switch fresh, formed, err := n.id.Fresh(); {
 	case err != nil:
 		return err
 	case !fresh || !formed:
 		return nil
+	}
+	if err := asFormed(n.c, n.id); err != nil {
+		return err
 	}
 	total := 0
 	for i := range n.c.Stores {

@@ -206,7 +206,10 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 			return nil, nil, fmt.Errorf("--node-name: %w", err)
 		}
 	}
-	id, err = identity.Form(dir, c.Name)
+	adopts, err := adopts(c)
+	if err == nil {
+		id, err = identity.FormWith(dir, c.Name, adopts)
+	}
 	return id, nil, err
 }
 

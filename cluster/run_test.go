@@ -372,6 +372,56 @@ func TestAFirstStartThatEndsSoon(t *testing.T) {
 	}
 }
 
+// beginAdopting begins a node, which ends with the test.
+func beginAdopting(t *testing.T, dir, adopt string, open store.Opener, signals chan os.Signal) error {
+	t.Helper()
+	const free = "127.0.0.1:0"
+	n, l, err := begin(&aeonrt.ClusterConfig{
+		Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: free, Adopt: adopt, Stores: 1}, State: settings.State{Dir: dir},
+		Listen: settings.Listen{Address: free}, OpenEngine: open, Create: true, Log: slog.New(slog.DiscardHandler), Signals: signals,
+	}, nil, func(err error) { t.Error(err) })
+	if err == nil {
+		closeSoon(n.close)
+		_ = l.Close()
+	}
+	return err
+}
+
+// A cluster whose first start ended while it copied what is adopted begins with that, and with nothing else, whatever the flags of the next start are.
+func TestACopyThatEndsSoon(t *testing.T) {
+	t.Parallel() // it waits for nodes
+	dir := t.TempDir()
+	alone, other, node, empty := filepath.Join(dir, "alone"), filepath.Join(dir, "other"), filepath.Join(dir, "node"), filepath.Join(dir, "empty")
+	ranAsOne(t, alone)
+	ranAsOne(t, other)
+	fails := func(dir, adopt string, open store.Opener, want string) {
+		t.Helper()
+		if err := beginAdopting(t, dir, adopt, open, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("--adopt %q: %v, want %q", adopt, err, want)
+		}
+	}
+	fails(node, alone, func(dir string, o store.EngineOptions) (store.Engine, error) {
+		e, err := pebbledb.Open(dir, o)
+		if err == nil && strings.Contains(dir, filepath.Join("node", replicaDir, "states")) {
+			e = failing{e}
+		}
+		return e, err
+	}, "power is lost")
+	refused := "the node in " + node + " has begun to copy " + alone + ": start it with --adopt " + alone + ", or remove this directory"
+	fails(node, "", pebbledb.Open, refused)
+	fails(node, other, pebbledb.Open, refused)
+	if _, err := identity.Form(empty, ""); err != nil {
+		t.Fatal(err)
+	}
+	fails(empty, alone, pebbledb.Open, "has formed a cluster that begins with nothing: start it without --adopt")
+
+	runs(t, node, alone+"/")
+	if got := starts(t, node); got != ranBefore+1 {
+		t.Errorf("the cluster began with start %d of a store that was started %d times", got, ranBefore)
+	}
+	runs(t, node, "") // it has begun
+}
+
 // A node that waits for a member to admit it ends when it is told to. A directory of another cluster than that of the token is refused.
 func TestJoins(t *testing.T) {
 	dir := t.TempDir()

@@ -23,6 +23,7 @@ import (
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
+	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -98,7 +99,7 @@ func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, ad
 		return err
 	}
 	d.first = begun[0]
-	begins := !isNode(d.nodeDir(d.first))
+	begins := !isNode(d.nodeDir(d.first)) || d.forms(d.first)
 	for _, i := range begun {
 		if err := d.start(i); err != nil {
 			return err
@@ -205,7 +206,7 @@ func (d *devCluster) start(i int) error {
 	}
 	args := []string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}
 	again := slices.Clone(args) // it needs no more when it has begun
-	if !isNode(d.nodeDir(i)) {
+	if !isNode(d.nodeDir(i)) || d.forms(i) {
 		how, err := d.begin(i)
 		if err != nil {
 			return err
@@ -225,12 +226,25 @@ func (d *devCluster) start(i int) error {
 		err := c.Wait()
 		_ = w.Close() // it never fails
 		d.line(i, fmt.Sprintf("process %d has ended: %v", c.Process.Pid, exitOf(err)))
+		if d.forms(i) { // it was ended before its cluster had begun
+			again = args
+		}
 		if isNode(d.nodeDir(i)) && !d.ending.Load() {
 			d.line(i, "to start it again: "+strings.Join(append([]string{d.path}, again...), " "))
 		}
 		d.ended <- i
 	})
 	return nil
+}
+
+// forms reports whether a node has an identity, and has ended before its cluster had begun: it is to be told again what that begins with.
+func (d *devCluster) forms(i int) bool {
+	id, err := identity.Load(d.nodeDir(i))
+	if err != nil {
+		return false // the node itself says why
+	}
+	_, formed, err := id.Fresh()
+	return formed && err == nil
 }
 
 func exitOf(err error) string {

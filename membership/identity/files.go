@@ -21,7 +21,7 @@ const (
 	caFile      = "ca.crt"
 	caKeyFile   = "ca.key"
 	freshFile   = "fresh"
-	formedHere  = "formed\n" // contents of freshFile
+	formedHere  = "formed\n" // contents of freshFile; behind it stands what the cluster begins with, if anything
 	joinedThere = "joined\n"
 )
 

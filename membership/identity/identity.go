@@ -47,7 +47,11 @@ type Identity struct {
 var ErrNone = errors.New("there is no identity of a node")
 
 // Form makes the identity of the first node of a new cluster. dir is its data directory: it is empty, or is made.
-func Form(dir, name string) (*Identity, error) {
+func Form(dir, name string) (*Identity, error) { return FormWith(dir, name, "") }
+
+// FormWith is Form for a cluster that begins with what is in the directory adopts; "": with nothing. The identity keeps that until the node keeps a log: see
+// Adopts.
+func FormWith(dir, name, adopts string) (*Identity, error) {
 	if err := prepareEmpty(dir); err != nil {
 		return nil, err
 	}
@@ -68,7 +72,7 @@ func Form(dir, name string) (*Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the certificate of the node: %w", err)
 	}
-	if err := write(dir, description{format, cluster, 1, name}, key, cert, caDER, caKey, formedHere); err != nil {
+	if err := write(dir, description{format, cluster, 1, name}, key, cert, caDER, caKey, formedHere+adopts); err != nil {
 		return nil, err
 	}
 	return Load(dir)
@@ -155,7 +159,20 @@ func (i *Identity) Fresh() (fresh, formed bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil
 	}
-	return err == nil, string(b) == formedHere, err
+	return err == nil, strings.HasPrefix(string(b), formedHere), err
+}
+
+// Adopts returns what FormWith was told of a node that has formed its cluster, and has never kept a log; "" of each other one.
+func (i *Identity) Adopts() (string, error) {
+	b, err := os.ReadFile(filepath.Join(i.folder, freshFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	adopts, formed := strings.CutPrefix(string(b), formedHere)
+	if !formed {
+		return "", err
+	}
+	return adopts, err
 }
 
 // Begun notes, durably, that the node keeps a log from now on: if none is found later, it was lost, with the votes that the node gave.

@@ -237,6 +237,31 @@ func TestForeignCertificates(t *testing.T) {
 	fails(t, "a certificate by an authority of the same name", err, "none of cluster")
 }
 
+// The first node of a cluster keeps what that begins with, until it keeps a log.
+func TestAdopts(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	adopting, err := FormWith(dir, "n1", "/var/lib/an old\nbank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined, _ := admitted(t, adopting, 2)
+	nothing, _ := formed(t)
+	for i, want := range map[*Identity]string{adopting: "/var/lib/an old\nbank", joined: "", nothing: ""} {
+		if got, err := i.Adopts(); got != want || err != nil {
+			t.Errorf("node %d adopts %q, error %v", i.Node, got, err)
+		}
+	}
+	if fresh, formedHere, err := adopting.Fresh(); !fresh || !formedHere || err != nil {
+		t.Error(fresh, formedHere, err)
+	}
+	if err := adopting.Begun(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := adopting.Adopts(); got != "" || err != nil {
+		t.Errorf("what has begun adopts %q, error %v", got, err)
+	}
+}
+
 // A node that has kept a log says so for ever.
 func TestBegun(t *testing.T) {
 	first, dir := formed(t)
