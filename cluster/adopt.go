@@ -157,14 +157,39 @@ func (n *node) seed(disk *driver.Disk, a *adopted) error {
 			}
 		})
 		of := store.Identity{Store: store.NewStoreID(), Program: n.c.Package.Name}
-		err := disk.Seed(replica.Group(id), func(e store.Engine) error { return archive.Restore(e, of, id, rows) })
+		err := disk.Seed(replica.Group(id), func(e store.Engine) error { return archive.Restore(e, of, id, n.untilToldToEnd(rows)) })
 		if err != nil {
 			return fmt.Errorf("--adopt: %w", store.In(n.c.Adopt, err))
 		}
 		total += copied
 	}
 	if a != nil {
+		if err := n.toldToEnd(); err != nil { // the last row may be long ago: what was copied is synced
+			return fmt.Errorf("--adopt: %w", err)
+		}
 		n.log.Info("the cluster begins with what there was", "from", n.c.Adopt, "stores", n.c.Stores, "rows", total)
 	}
 	return nil
+}
+
+// untilToldToEnd returns rows, and an error among them if a signal has come: a copy may take long, and a cluster that is not wanted should not begin behind it.
+func (n *node) untilToldToEnd(rows archive.RowSource) archive.RowSource {
+	return func(f func(key, row []byte) error) error {
+		return rows(func(key, row []byte) error {
+			if err := n.toldToEnd(); err != nil {
+				return err
+			}
+			return f(key, row)
+		})
+	}
+}
+
+// toldToEnd returns an error if a signal has come. It takes the signal.
+func (n *node) toldToEnd() error {
+	select {
+	case sig := <-n.c.Signals:
+		return fmt.Errorf("%v; to go on, start the node again with the same flags", sig)
+	default:
+		return nil
+	}
 }

@@ -422,6 +422,53 @@ func TestACopyThatEndsSoon(t *testing.T) {
 	runs(t, node, "") // it has begun
 }
 
+// A node that copies what it adopts ends when it is told to, in the middle of a store and behind the last, and its cluster has not begun.
+func TestANodeThatCopiesEnds(t *testing.T) {
+	t.Parallel() // it waits for nodes
+	dir := t.TempDir()
+	alone := filepath.Join(dir, "alone")
+	ranAsOne(t, alone)
+	for _, synced := range []bool{false, true} { // whether the signal comes when all rows are copied
+		node, signals := filepath.Join(dir, fmt.Sprint("node", synced)), make(chan os.Signal, 1)
+		if !synced {
+			signals <- syscall.SIGTERM
+		}
+		err := beginAdopting(t, node, alone, func(dir string, o store.EngineOptions) (store.Engine, error) {
+			e, err := pebbledb.Open(dir, o)
+			if err == nil && synced && strings.Contains(dir, filepath.Join(replicaDir, "states")) {
+				e = signaling{e, signals}
+			}
+			return e, err
+		}, signals)
+		if err == nil || err.Error() != "--adopt: terminated; to go on, start the node again with the same flags" {
+			t.Errorf("synced %v: %v", synced, err)
+		}
+		if id, err := identity.Load(node); err != nil {
+			t.Error(err)
+		} else if fresh, _, err := id.Fresh(); !fresh || err != nil {
+			t.Errorf("synced %v: the cluster has begun, error %v", synced, err)
+		}
+		runs(t, node, alone)
+		if got := starts(t, node); got != ranBefore+1 {
+			t.Errorf("synced %v: the cluster began with start %d of a store that was started %d times", synced, got, ranBefore)
+		}
+	}
+}
+
+// signaling is an engine during whose sync a signal comes.
+type signaling struct {
+	store.Engine
+	signals chan os.Signal
+}
+
+func (e signaling) Sync() error {
+	select {
+	case e.signals <- syscall.SIGTERM:
+	default: // it has come
+	}
+	return e.Engine.Sync()
+}
+
 // A node that waits for a member to admit it ends when it is told to. A directory of another cluster than that of the token is refused.
 func TestJoins(t *testing.T) {
 	dir := t.TempDir()
