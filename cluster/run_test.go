@@ -300,9 +300,8 @@ func (e failing) Sync() error { return errors.Join(e.Engine.Sync(), errors.New("
 // A cluster is the one that its first start was to form, though that ended behind the first batch of the placement's log: what is adopted is in as many
 // stores as there are, whatever the flags of the next start are.
 func TestAFirstStartThatEndsSoon(t *testing.T) {
-	t.Parallel() // it waits for elections
-	alone := filepath.Join(t.TempDir(), "alone")
-	ranAsOne(t, alone)
+	t.Parallel()          // it waits for elections
+	const alone = "alone" // stands for a directory of each case: one process uses a directory at a time
 	for _, c := range []struct {
 		what         string
 		first, again settings.Cluster
@@ -315,9 +314,15 @@ func TestAFirstStartThatEndsSoon(t *testing.T) {
 		for _, noted := range []bool{false, true} { // whether the identity says that there is a log
 			t.Run(fmt.Sprint(c.what, ", noted ", noted), func(t *testing.T) {
 				t.Parallel()
-				dir := filepath.Join(t.TempDir(), "node")
+				dir, ran := filepath.Join(t.TempDir(), "node"), filepath.Join(t.TempDir(), alone)
+				if c.first.Adopt != "" {
+					ranAsOne(t, ran)
+				}
 				config := func(cluster settings.Cluster, open store.Opener) *aeonrt.ClusterConfig {
 					cluster.Listen = "127.0.0.1:0"
+					if cluster.Adopt != "" {
+						cluster.Adopt = ran
+					}
 					return &aeonrt.ClusterConfig{
 						Package: &aeonrt.Package{Name: "bank"}, Cluster: cluster, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: "127.0.0.1:0"},
 						OpenEngine: open, Create: cluster.Stores != 0, Log: slog.New(slog.DiscardHandler),
