@@ -17,7 +17,8 @@ const CloseBy = 64
 // Follow brings the members of a group that this node leads nearer to those that are wanted, by one step: a new member first learns without
 // a vote, and votes when it has what the others have; only then one that is not wanted is removed, silent ones first. A voter is removed only when a
 // majority of the others is up to date and answers, even if it is silent: it may come back, and be the one that commits its removal, though the group
-// needs it. A leader that is not wanted hands the group over before. Follow is called again after a while, until it reports that the members are those wanted and all are up to date.
+// needs it. A leader that is not wanted hands the group over before. Follow is called again after a while, until it reports that the members are those
+// wanted and all are up to date.
 func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 	g := c.led(id)
 	if g == nil {

@@ -93,47 +93,14 @@ func TestARemovedVoterTellsOfItsRemoval(t *testing.T) {
 	}
 }
 
-// A node takes nothing for committed that it has otherwise, or does not have.
-func TestAHintOfAnotherLogIsNotTaken(t *testing.T) {
-	for hint, taken := range map[Position]bool{{3, 2}: true, {3, 3}: false, {3, 1}: false, {2, 2}: true, {5, 2}: false} {
-		log, _, err := OpenLog(memengine.New())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := Record{Group: 1, Term: 3, Commit: 1, State: &raftpb.SnapshotMetadata{Index: new(uint64(1)), Term: new(uint64(1))}}
-		for i := uint64(2); i <= 4; i++ {
-			r.Entries = append(r.Entries, entryOf(i, 2, "x"))
-		}
-		if err := log.Write(&Append{Records: []Record{r}}); err != nil {
-			t.Fatal(err)
-		}
-		s, err := log.State(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := New(Config{Node: 1, Log: log, Rand: rand.New(rand.NewPCG(1, 1)), Heartbeat: 2, Election: 10, Stall: 100, UncommittedMax: 300})
-		if err := c.Add(1, Start{Applied: 1, Members: Voters(1, 2, 3), Log: s}); err != nil {
-			t.Fatal(err)
-		}
-		c.Step(Message{1, &raftpb.Message{Type: raftpb.MsgPreVoteResp.Enum(), From: new(uint64(2)), To: new(uint64(1)), Term: new(uint64(3)), Reject: new(true),
-			Commit: new(hint.Index), LogTerm: new(hint.Term)}})
-		applied := uint64(1)
-		for _, a := range c.Effects().Apply {
-			applied = a.Last()
-		}
-		if want := hint.Index; taken && applied != want || !taken && applied != 1 {
-			t.Errorf("told of %v, the node takes entries up to %d", hint, applied)
-		}
-	}
-}
-
-// A node whose log is being replaced from an entry on takes nothing for committed that was there before.
-func TestAHintWhileTheLogIsReplaced(t *testing.T) {
+// follower returns the core of node 1 of three in a term, and its log: entries 2 to 4 of term 2, of which none is known to be committed.
+func follower(t *testing.T, term uint64) (*Core, *NodeLog) {
+	t.Helper()
 	log, _, err := OpenLog(memengine.New())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Record{Group: 1, Term: 2, Commit: 1, State: &raftpb.SnapshotMetadata{Index: new(uint64(1)), Term: new(uint64(1))}}
+	r := Record{Group: 1, Term: term, Commit: 1, State: &raftpb.SnapshotMetadata{Index: new(uint64(1)), Term: new(uint64(1))}}
 	for i := uint64(2); i <= 4; i++ {
 		r.Entries = append(r.Entries, entryOf(i, 2, "former"))
 	}
@@ -148,6 +115,28 @@ func TestAHintWhileTheLogIsReplaced(t *testing.T) {
 	if err := c.Add(1, Start{Applied: 1, Members: Voters(1, 2, 3), Log: s}); err != nil {
 		t.Fatal(err)
 	}
+	return c, log
+}
+
+// A node takes nothing for committed that it has otherwise, or does not have.
+func TestAHintOfAnotherLogIsNotTaken(t *testing.T) {
+	for hint, taken := range map[Position]bool{{3, 2}: true, {3, 3}: false, {3, 1}: false, {2, 2}: true, {5, 2}: false} {
+		c, _ := follower(t, 3)
+		c.Step(Message{1, &raftpb.Message{Type: raftpb.MsgPreVoteResp.Enum(), From: new(uint64(2)), To: new(uint64(1)), Term: new(uint64(3)), Reject: new(true),
+			Commit: new(hint.Index), LogTerm: new(hint.Term)}})
+		applied := uint64(1)
+		for _, a := range c.Effects().Apply {
+			applied = a.Last()
+		}
+		if want := hint.Index; taken && applied != want || !taken && applied != 1 {
+			t.Errorf("told of %v, the node takes entries up to %d", hint, applied)
+		}
+	}
+}
+
+// A node whose log is being replaced from an entry on takes nothing for committed that was there before.
+func TestAHintWhileTheLogIsReplaced(t *testing.T) {
+	c, log := follower(t, 2)
 	c.Step(Message{1, &raftpb.Message{Type: raftpb.MsgApp.Enum(), From: new(uint64(2)), To: new(uint64(1)), Term: new(uint64(3)), Index: new(uint64(2)), LogTerm: new(uint64(2)), Commit: new(uint64(1)),
 		Entries: []*raftpb.Entry{entryOf(3, 3, "new")}}})
 	e := c.Effects()

@@ -230,8 +230,8 @@ func (v *visit) Call(_ event.StoreID, c *Call, by Caller) *Reply {
 	}
 }
 
-// serve makes a call of other code of the attempt, and answers it. If the code calls runtime.Goexit the activation that waits is unwound, too; but first it has to have its own
-// answer, as the home takes what it gets for the innermost call.
+// serve makes a call of other code of the attempt, and answers it. If the code calls runtime.Goexit the activation that waits is unwound, too; but first it
+// has to have its own answer, as the home takes what it gets for the innermost call.
 func (v *visit) serve(c *Call, by Caller) {
 	p := v.p
 	tell := func(r *Reply) { p.s.tell(p.home, Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r}) }
