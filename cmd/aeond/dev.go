@@ -221,10 +221,15 @@ func (d *devCluster) start(i int) error {
 		return err
 	}
 	d.procs = append(d.procs, c)
-	d.tasks.Go(func() { d.copy(i, r) })
+	copied := make(chan struct{})
+	d.tasks.Go(func() {
+		defer close(copied)
+		d.copy(i, r)
+	})
 	d.tasks.Go(func() {
 		err := c.Wait()
 		_ = w.Close() // it never fails
+		<-copied      // why it has ended stands before that it has
 		d.line(i, fmt.Sprintf("process %d has ended: %v", c.Process.Pid, exitOf(err)))
 		if d.forms(i) { // it was ended before its cluster had begun
 			again = args
