@@ -404,7 +404,7 @@ func TestDeadlines(t *testing.T) {
 // A call that waits for a system is answered while its client still listens, however little time it has left.
 func TestCallsAreAnsweredEarly(t *testing.T) {
 	const ms = time.Millisecond
-	for left, want := range map[time.Duration]time.Duration{3000 * ms: 2750 * ms, 1000 * ms: 800 * ms, 500 * ms: 400 * ms, 300 * ms: 240 * ms, 90 * ms: 40 * ms, 50 * ms: 0, 20 * ms: 0, -5 * ms: 0} {
+	for left, want := range map[time.Duration]time.Duration{3000 * ms: 2750 * ms, 500 * ms: 250 * ms, 251 * ms: ms, 250 * ms: 0, 90 * ms: 0, -5 * ms: 0} {
 		if got := early(left); got != want {
 			t.Errorf("with %v left a call waits for %v, expected %v", left, got, want)
 		}

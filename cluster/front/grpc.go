@@ -99,17 +99,12 @@ const timeoutMax = 99_999_999
 
 var timeoutUnits = map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond, 'n': time.Nanosecond}
 
-// A call that no system has taken is answered that long before its deadline: its client still hears that it has not happened. What clients send in the last
-// moments, after other nodes have not answered, is answered at once.
-const (
-	earlyMin = 50 * time.Millisecond
-	earlyMax = 250 * time.Millisecond
-)
+// earlyMax is how long before its deadline a call is answered that no system has taken: its client still hears that it has not happened, over a network
+// whose round trips take that long, or on a machine that is busy. What has less left, as the last tries of a client have, is answered at once.
+const earlyMax = 250 * time.Millisecond
 
 // early returns how long a call may wait for a system that has so much time.
-func early(left time.Duration) time.Duration {
-	return max(left-min(max(left/5, earlyMin), earlyMax), 0)
-}
+func early(left time.Duration) time.Duration { return max(left-earlyMax, 0) }
 
 // setDeadline has a request say how much is left of its time, which passes while it waits for a system; no time is set if deadline is the zero time.
 func setDeadline(r *http.Request, deadline time.Time) {
