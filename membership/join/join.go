@@ -20,7 +20,7 @@ type Config struct {
 	Members []string // addresses; one is enough
 	Name    string   // of the node, as people call it
 	Address string   // where other nodes will reach it
-	Program string   // fingerprint
+	Program string   // its name
 	Clock   func() time.Time
 	Logger  *slog.Logger // nil: nothing is logged
 }

@@ -124,6 +124,7 @@ type Reply struct {
 	Votes     uint64 // if not 0 the store votes for the attempt, of which it has begun so many calls; what it has changed there is a durable row
 	Holds     bool   // then there is a row, whatever the attempt has changed
 	Over      bool   // then the store has released its locks, and has no part any more
+	Lacks     string // Withdrawn, as the program of the store that replies has no method of this name: see version.go
 	Lines     []Line // that the callee has issued, and has not told yet
 	// Grown is what the part has taken beyond what it was ordered with, and has not told yet.
 	Grown []order.Wanted

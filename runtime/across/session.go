@@ -24,6 +24,7 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 		return
 	}
 	s.sessions[store] = session
+	s.changed()
 	s.loseHeld(store)
 	s.cfg.Local.Lost()
 	s.carryOut(s.home.Up(store, nil))
@@ -55,6 +56,7 @@ func (s *Store) lost(store event.StoreID) {
 		return
 	}
 	s.sessions[store] = 0
+	s.changed()
 	s.carryOut(s.home.Lost(store, nil))
 	s.carryOut(s.participant.Lost(store, nil))
 	if store == 0 { // it numbers from 1 on in the next session, and what it has sent is lost
@@ -203,16 +205,7 @@ func (s *Store) ask(ctx context.Context, of event.StoreID, q Question, by *order
 		}
 		q = *answer
 	})
-	if s.cfg.Scheduler == nil && ctx.Done() != nil {
-		defer context.AfterFunc(ctx, func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.news.Broadcast()
-		})()
-	}
-	for !over && ctx.Err() == nil {
-		s.news.Wait()
-	}
+	s.await(ctx, func() bool { return over })
 	if !over {
 		delete(s.asked, n)
 		err = &event.AwayError{Store: of, Reached: s.reaches(of), Cause: ctx.Err()}
@@ -252,18 +245,6 @@ func (s *Store) question(of event.StoreID, q Question, by *order.Attempt, answer
 	s.asked[s.questions] = a
 	s.send(of, a.message)
 	return s.questions
-}
-
-// Away lists the other stores with which there is no session: they have no leader, or this one is cut off from it.
-func (s *Store) Away() (list []event.StoreID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id := range s.cfg.Stores {
-		if !s.reaches(id) {
-			list = append(list, id)
-		}
-	}
-	return list
 }
 
 // answer answers a question that has come in a session, with a number.

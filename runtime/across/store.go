@@ -2,6 +2,7 @@ package across
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -23,6 +24,7 @@ type Config struct {
 	Workers   *sched.Workers
 	Scheduler *sched.Scheduler
 	Ticks     Ticks
+	Log       *slog.Logger
 }
 
 // Ticks is the clock of a store that is traced. What a part says when it is taken, and the messages of the commit, carry it from store to store.
@@ -62,6 +64,8 @@ type Store struct {
 	parts       commit.Table[Part]
 	turns       lock.Turns[Message]
 	sessions    []uint64                 // those that there are with other stores; 0: there is none
+	changes     uint64                   // how often a session has begun or ended
+	lacks       []lacking                // what was found since then
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []Message                // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
@@ -161,6 +165,7 @@ func (s *Store) add(t *Try) bool {
 	}
 	s.tries.Put(t.name, t)
 	t.attempt.SetAbove(t)
+	t.changes = s.changes
 	s.counts.Wide++
 	s.home.Begin(t.name, &t.machine)
 	t.habit = s.habitOf(t.method)

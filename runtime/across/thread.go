@@ -151,6 +151,9 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.open--
+	if r.Lacks != "" {
+		s.lack(c.to, r.Lacks)
+	}
 	x := t.in(c.to)
 	x.answered, x.wrote = true, x.wrote || r.Wrote || r.Holds
 	if s.tries.Get(t.name) == nil {

@@ -21,6 +21,7 @@ type Try struct {
 
 	// Guarded by the mutex of the Store.
 	machine commit.Try
+	changes uint64       // of the Store, when the attempt began
 	method  string       // of the event, as Local names it
 	chain   event.Chain  // that the event is a step of, or would begin
 	parts   []order.Part // in other stores, that store 0 orders

@@ -117,6 +117,7 @@ const (
 	inReplyHolds
 	inReplyOver
 	inReplyInTurn
+	inReplyLacks
 )
 
 func (r *Reply) has() set {
@@ -124,7 +125,7 @@ func (r *Reply) has() set {
 		in(inReplyWithdrawn, r.Withdrawn) | in(inReplyClaim, claims(r.Claim) != nil) | in(inReplyFailed, r.Failed != nil) |
 		in(inReplyMade, !r.Made.IsNull()) | in(inReplyRefused, r.Refused) | in(inReplyKept, !r.Kept.IsNull()) | in(inReplyLines, len(r.Lines) > 0) |
 		in(inReplyGrown, len(r.Grown) > 0) | in(inReplyVotes, r.Votes != 0) | in(inReplyGranted, r.Granted) |
-		in(inReplyHolds, r.Holds) | in(inReplyOver, r.Over) | in(inReplyInTurn, r.InTurn)
+		in(inReplyHolds, r.Holds) | in(inReplyOver, r.Over) | in(inReplyInTurn, r.InTurn) | in(inReplyLacks, r.Lacks != "")
 }
 
 func (r *Reply) put(e *codec.Encoder) {
@@ -157,10 +158,13 @@ func (r *Reply) put(e *codec.Encoder) {
 	if f&inReplyVotes != 0 {
 		e.Uint(r.Votes)
 	}
+	if f&inReplyLacks != 0 {
+		e.String(r.Lacks)
+	}
 }
 
 func getReply(d *codec.Decoder) *Reply {
-	f := set(d.Enum(uint64(inReplyInTurn) << 1))
+	f := set(d.Enum(uint64(inReplyLacks) << 1))
 	r := &Reply{Wrote: f&inReplyWrote != 0, Goes: f&inReplyGoes != 0, Withdrawn: f&inReplyWithdrawn != 0, Refused: f&inReplyRefused != 0, Granted: f&inReplyGranted != 0, Holds: f&inReplyHolds != 0, Over: f&inReplyOver != 0, InTurn: f&inReplyInTurn != 0}
 	if f&inReplyRun != 0 {
 		r.Run = getRun(d)
@@ -188,6 +192,9 @@ func getReply(d *codec.Decoder) *Reply {
 	}
 	if f&inReplyVotes != 0 {
 		r.Votes = d.Uint()
+	}
+	if f&inReplyLacks != 0 {
+		r.Lacks = d.String()
 	}
 	given(d, r.has() == f, "field of a reply")
 	return r

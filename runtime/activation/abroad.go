@@ -20,6 +20,7 @@ type Wide struct {
 	Part   *across.Part  // elsewhere
 	Strict bool          // see across.Call
 	Kept   event.ActorID // for which the next attempt has to wait
+	lacks  bool          // a store does not know a method: the next attempt waits for a session to begin or to end
 	Goes   bool          // a tail call follows the event, from another store
 	mu     sync.Mutex    // guards Kept while branches run
 }
@@ -182,6 +183,9 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	switch {
 	case r == nil:
 		panic(order.Withdrawal{})
+	case r.Lacks != "":
+		w.lacksMethod()
+		panic(order.Withdrawal{})
 	case !r.Kept.IsNull():
 		w.keptBy(r.Kept)
 		w.Try.Lost(order.Wanted{})
@@ -209,6 +213,36 @@ func (w *Wide) keptBy(id event.ActorID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Kept = id
+}
+
+// lacksMethod ends the attempt, and has the next one wait for a session to begin or to end; several branches may have met such a store.
+func (w *Wide) lacksMethod() {
+	w.mu.Lock()
+	w.lacks = true
+	w.mu.Unlock()
+	w.Try.Lost(order.Wanted{})
+}
+
+// Await waits for what the attempt that has ended has met in other stores, if it has been there. The next one enters then.
+func (w *Wide) Await(a *order.Attempt, s *across.Store) {
+	if w == nil {
+		return
+	}
+	if !w.Kept.IsNull() {
+		s.AwaitKept(a, w.Kept)
+		w.Kept = event.ActorID{}
+	}
+	if w.lacks {
+		s.AwaitSessions(a, w.Try)
+		w.lacks = false
+	}
+}
+
+// lacks ends the attempt of an event of this store, which has no method of a name that another store has told it of.
+func (r *Run) lacks(name string) {
+	w := r.Wide()
+	w.lacksMethod()
+	r.sys.Across.Lacks(name)
 }
 
 // announce has events wait that ask for an actor which the run has created.
@@ -258,7 +292,11 @@ func (cx *Activation) Serve(c *across.Call) *across.Reply {
 	}
 	if to := s.Across.StoreOf(c.Target); !s.Across.IsHere(c.Target) {
 		if !w.Try.Reach(to) {
-			cx.missing(c.Target, s.Method(c.Method))
+			m := s.Method(c.Method)
+			if m == nil {
+				m = &Method{} // of another version of the program
+			}
+			cx.missing(c.Target, m)
 		}
 		return nil
 	}
@@ -304,6 +342,13 @@ func (cx *Activation) within(h *order.Handle, m *Method, args order.Args) (out O
 // reply makes a call for another store.
 func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, order.Args) Outcome) *across.Reply {
 	run, m := cx.Run, cx.Run.sys.Method(c.Method)
+	if m == nil && !run.IsPart() {
+		run.lacks(c.Method)
+		panic(order.Withdrawal{})
+	}
+	if m == nil {
+		return &across.Reply{Withdrawn: true, Lacks: c.Method, Run: c.Run}
+	}
 	cx.move(c.Run)
 	var args order.Args
 	if m.NewArgs != nil {
@@ -416,7 +461,10 @@ func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
 			o.Kind = OpLog
 		case l.Object != 0:
 			o.Kind = OpCallback
-			o.Object, o.Call, o.Args = cx.Run.sys.ReadLine(&l)
+			if o.Object, o.Call, o.Args = cx.Run.sys.ReadLine(&l); o.Call == nil {
+				cx.Run.lacks(l.Method)
+				continue
+			}
 		}
 		cx.Ops = append(cx.Ops, o)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"unsafe"
 
-	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -38,12 +37,17 @@ func (m *Method) String() string {
 	return m.Class.Name + "." + m.Name
 }
 
-// Path names the method to other stores.
+// Path names the method to other stores, which may run another version of the program: there a method with other types, or one that is ro in one of the
+// two alone, has another name.
 func (m *Method) Path() string {
-	if m.Class == nil {
-		return m.Name
+	path := m.Name
+	if m.Class != nil {
+		path = m.Class.Path() + "." + m.Name
 	}
-	return m.Class.Path() + "." + m.Name
+	if m.ReadOnly {
+		path = "ro " + path
+	}
+	return across.MethodName(path, m.Signature)
 }
 
 // Shape returns the shape of the method's class, nil of none: deletions and timers are methods of no class.
@@ -212,11 +216,14 @@ func (s *System) PathOf(m *Method) string {
 	return m.Path()
 }
 
-// Method returns the method that path has named.
-func (s *System) Method(path string) *Method {
-	m := s.Methods.named[path]
-	if m == nil {
-		assert.Unreachable("activation: there is no method %s", path)
+// Method returns the method that path has named. nil: this version of the program does not have it.
+func (s *System) Method(path string) *Method { return s.Methods.named[path] }
+
+// EventMethod is Method for the method of an event that has a part here. The event may be of another version of the program, and the part still be of calls
+// that this one knows.
+func (s *System) EventMethod(path string) *Method {
+	if m := s.Method(path); m != nil {
+		return m
 	}
-	return m
+	return &Method{Name: across.PathIn(path)}
 }

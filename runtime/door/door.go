@@ -283,8 +283,9 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 		changed.Session = c.Key // as the caller knows it
 	}
 	if errors.Is(err, order.ErrCancelled) && d.IsPartial() {
-		if away := d.sys.Across().Away(); len(away) > 0 { // it has waited for this one, perhaps
-			err = &event.AwayError{Store: away[0], Cause: err}
+		if away := d.sys.Across().Missed(); away != nil { // it has waited for this one, perhaps
+			away.Cause = err
+			err = away
 		}
 	}
 	if err != nil || c.Method.Result == nil {

@@ -150,12 +150,16 @@ func (e *LimitError) AbortMessage() string { return e.Error() }
 // AwayError says that an answer of another store was not waited for any longer.
 type AwayError struct {
 	Store   StoreID
-	Reached bool  // its leader is; else it has none, or this node is cut off from it
-	Cause   error // why it was not
+	Reached bool   // its leader is; else it has none, or this node is cut off from it
+	Lacks   string // the method that the version of the program does not have which runs there; "": that is not why
+	Cause   error  // why it was not
 }
 
 // Error implements error.
 func (e *AwayError) Error() string {
+	if e.Lacks != "" {
+		return fmt.Sprintf("store %d runs a version of the program that has no %s, or one with other types: start all nodes with one version", e.Store, e.Lacks)
+	}
 	if e.Reached {
 		return fmt.Sprintf("store %d has not answered in time", e.Store)
 	}

@@ -41,11 +41,10 @@ func (s *System) openAcross(cfg *Across) {
 	if b := cfg.Siblings; b != nil {
 		b.Opened(s, s.live)
 	}
-	s.abroad.chains = make(map[event.EventID]*chain)
-	s.clientMethods = make(map[string]*ClientMethod)
+	s.abroad.chains, s.clientMethods = make(map[event.EventID]*chain), make(map[string]*ClientMethod)
 	for _, c := range s.cfg.ClientClasses {
 		for _, m := range c.Methods {
-			m.path = c.Path() + "." + m.Name
+			m.path = across.MethodName(c.Path()+"."+m.Name, m.Signature)
 			s.clientMethods[m.path] = m
 		}
 	}
@@ -57,9 +56,9 @@ func (s *System) openAcross(cfg *Across) {
 	}
 	s.doubts = s.partitions[0]
 	s.across = across.Open(across.Config{Store: cfg.Store, Stores: s.stores, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
-		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler, Ticks: s.tracer})
+		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler, Ticks: s.tracer, Log: s.log})
 	s.host.Join(s.across)
-	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readCallback
+	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readLine
 	s.code.Dying = &s.dying
 }
 
@@ -104,14 +103,6 @@ func (ev *Event) widen() {
 	}
 	ev.Wide().Goes = false
 	ev.Wide().Try, ev.verdict = ev.sys.across.TryOf(&ev.Attempt), nil
-}
-
-// awaitKept waits until the chain has left the actor of another store that has ended the attempt before.
-func (ev *Event) awaitKept() {
-	if w := ev.Wide(); w != nil && !w.Kept.IsNull() {
-		ev.sys.across.AwaitKept(&ev.Attempt, w.Kept)
-		w.Kept = event.ActorID{}
-	}
 }
 
 // writes reports whether the commit of the event writes anything in this store.
@@ -353,7 +344,7 @@ func (l local) Answer(q *across.Question) bool {
 	case q.End != nil:
 		return s.conclude(q.End)
 	case q.Lines != nil:
-		s.holdFor(q)
+		return s.holdFor(q)
 	case q.Object != 0:
 		if is, _ := s.IsRemote(context.Background(), q.Object, q.Class, q.Name); !is { // it is one of this store
 			q.Class = ""
@@ -363,7 +354,11 @@ func (l local) Answer(q *across.Question) bool {
 			s.scheduler.Wait(gone)
 		}
 	case q.Actor.IsNull():
-		q.Actor = s.named(&activation.ClassNamed(s.cfg.Classes, q.Class).Shape, q.Name).ID
+		c := activation.ClassNamed(s.cfg.Classes, q.Class)
+		if c == nil {
+			return false // it is one of another version of the program
+		}
+		q.Actor = s.named(&c.Shape, q.Name).ID
 		return s.durable.Store.Flush(context.Background()) == nil // else other stores would know an actor that a crash takes back
 	default:
 		h := l.Handle(q.Actor)

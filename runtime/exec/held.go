@@ -82,16 +82,25 @@ func (ev *Event) let(yes bool) {
 	ev.prep.held = slices.Delete(ev.prep.held, 0, len(ev.prep.held))
 }
 
-// holdFor gives callbacks of another store's event their places.
-func (s *System) holdFor(q *across.Question) {
+// holdFor gives callbacks of another store's event their places. False: this version of the program does not have one of their methods.
+func (s *System) holdFor(q *across.Question) bool {
+	list := make([]callback, len(q.Lines))
+	for i := range q.Lines {
+		object, m, args := s.readLine(&q.Lines[i])
+		if m == nil {
+			s.across.Lacks(q.Lines[i].Method)
+			return false
+		}
+		list[i] = callback{object: object.(ClientRef).o, method: m.(*ClientMethod), args: args, number: q.Lines[i].Number, held: q.Held, origin: s.cfg.Spans.Stored(q.Event)}
+	}
 	q.Gone = !slices.ContainsFunc(q.Lines, func(l across.Line) bool { return s.objects.Find(l.Object) != nil })
-	for _, l := range q.Lines {
-		object, m, args := s.readLine(&l)
-		c := callback{object: object, method: m, args: args, number: l.Number, held: q.Held, origin: s.cfg.Spans.Stored(q.Event), from: s.tracer.Held(q.Event, event.StoreIn(q.Number), l.Issuer, l.Number)}
-		if to := clientOf(object.client); to.post(c) {
+	for i, c := range list {
+		c.from = s.tracer.Held(q.Event, event.StoreIn(q.Number), q.Lines[i].Issuer, c.number)
+		if to := clientOf(c.object.client); to.post(c) {
 			s.workers.Run(to.drain)
 		}
 	}
+	return true
 }
 
 // clientOf returns the client of a client object that is not one of this start: it has gone, or it is one of another store.
@@ -105,19 +114,15 @@ func (s *System) clientOf(object uint64) *Client {
 // abroadClient is the client of all objects whose client is one of another store.
 var abroadClient = &(&client{abroad: true}).Client
 
-// readCallback is readLine for code of events.
-func (s *System) readCallback(l *across.Line) (activation.Receiver, activation.Callback, order.Args) {
-	object, m, args := s.readLine(l)
-	return ClientRef{object}, m, args
-}
-
-// readLine returns the callback that a line describes.
-func (s *System) readLine(l *across.Line) (object *ClientObject, m *ClientMethod, args order.Args) {
-	m = s.clientMethods[l.Method]
-	assert.That(m != nil, "exec: there is no method %s of a client class", l.Method)
+// readLine returns the callback that a line describes, no method if this version of the program does not have that.
+func (s *System) readLine(l *across.Line) (object activation.Receiver, _ activation.Callback, args order.Args) {
+	m := s.clientMethods[l.Method]
+	if m == nil {
+		return nil, nil, nil
+	}
 	args = m.NewArgs()
 	if err := codec.ReadArgs(l.Args, s, args); err != nil {
 		assert.Unreachable("exec: the arguments of %s cannot be read: %v", l.Method, err)
 	}
-	return s.ResolveClient(l.Object).o, m, args
+	return s.ResolveClient(l.Object), m, args
 }

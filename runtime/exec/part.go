@@ -14,7 +14,7 @@ import (
 
 // NewPart implements across.Local.
 func (l local) NewPart(p *across.Part, method string) (across.Proxy, *order.Attempt) {
-	ev := l.s.takeEvent(l.s.inner, p.Name().Event, nil, l.s.code.Method(method), nil)
+	ev := l.s.takeEvent(l.s.inner, p.Name().Event, nil, l.s.code.EventMethod(method), nil)
 	x := &proxy{ev: ev}
 	x.wide.Part = p
 	ev.SetWide(&x.wide)

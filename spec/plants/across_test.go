@@ -6,6 +6,9 @@ const overStores = "./runtime/nodes -run TestTransfersOverStores"
 // attempts are those of events on several hosts, in the order that TOP gives them, without code of programs.
 const attempts = "./runtime/order -run TestAttemptsOverStores"
 
+// twoVersions are stores that run two versions of one program.
+const twoVersions = "./runtime/nodes -timeout 60s -run Version"
+
 // faults are clusters whose stores crash, and whose sessions end.
 const faults = "./runtime/nodes -run TestFaults -faults 500"
 
@@ -84,6 +87,23 @@ var ofAcross = []plant{
 		"\ta.followers = nil\n",
 		"\ta.followers, list = nil, nil\n",
 		attempts),
+
+	bug("stores name methods without their types", "runtime/across/version.go",
+		"path, uint32(h.Sum64())",
+		"path, 0",
+		twoVersions),
+	bug("an event that meets another version enters again at once", "runtime/activation/abroad.go",
+		"\tif w.lacks {\n",
+		"\tif false {\n",
+		twoVersions),
+	bug("a store takes callbacks that it does not know", "runtime/exec/held.go",
+		"Lacks(q.Lines[i].Method)\n\t\t\treturn false\n",
+		"Lacks(q.Lines[i].Method)\n\t\t\tcontinue\n",
+		twoVersions),
+	bug("an event goes on without a callback that its home does not know", "runtime/activation/abroad.go",
+		"\t\t\t\tcx.Run.lacks(l.Method)\n",
+		"",
+		twoVersions),
 
 	bug("a node that ends deletes what is in doubt", "runtime/clustering.go",
 		"\tl.Store.Fail(errLeft)\n",
