@@ -18,7 +18,8 @@ import (
 // callPath is how the paths of calls begin: behind it are the class, the key of the actor, and the method.
 const callPath = "/v1/"
 
-// knowStores implements front.Config.Known. A node that has just joined knows no stores until the placement arrives, which is not the same as one store.
+// knowStores waits until the stores are known; it implements front.Config.Known. A node that has just joined, or begun, knows none until the placement arrives, which
+// is not the same as one store.
 func (n *node) knowStores(ctx context.Context) error {
 	for {
 		changed := n.placement.Watch()

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/driver"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
@@ -68,6 +70,7 @@ func TestANodeThatDoesNotKnowTheStores(t *testing.T) {
 		t.Fatal(err)
 	}
 	var nodes [2]*node
+	var opened chan error // at the node that has joined
 	for i, dir := range dirs {
 		const free = "127.0.0.1:0"
 		n, l, err := begin(&aeonrt.ClusterConfig{
@@ -80,6 +83,11 @@ func TestANodeThatDoesNotKnowTheStores(t *testing.T) {
 		defer func() {
 			closeSoon(n.close)
 			_ = l.Close()
+			if n == nodes[1] {
+				if err := <-opened; !errors.Is(err, driver.ErrClosed) {
+					t.Errorf("a store is opened, and no stores are known: %v", err)
+				}
+			}
 		}()
 		nodes[i] = n
 	}
@@ -90,6 +98,11 @@ func TestANodeThatDoesNotKnowTheStores(t *testing.T) {
 	h.mu.Lock()
 	h.move(front.Place{Node: 2, Term: 1, Here: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("store 0 serves a request for store 3") })})
 	h.mu.Unlock()
+	opened = make(chan error, 1)
+	go func() { // the node leads a replica, and waits for the placement until it ends
+		_, err := joined.opener(firstStore, nil, nil)(nil, 1, nil)
+		opened <- err
+	}()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	r.Header.Set("Prefer", "wait=0")
 	w := httptest.NewRecorder()

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/aeon-lang/aeon/cluster/link"
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/replica/driver"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
@@ -29,6 +31,11 @@ type open func(e store.Engine, term uint64, fatal func(error)) (*system, error)
 func (n *node) opener(number event.StoreID, counts *gate.Counts, log *audit.Log) open {
 	c, g, fail := n.c, n.grpc, n.fail
 	return func(e store.Engine, term uint64, fatal func(error)) (_ *system, err error) {
+		ctx, cancel := n.whileItRuns()
+		defer cancel()
+		if err := n.knowStores(ctx); err != nil { // a replica may have its leader before the placement has its own
+			return nil, errors.Join(err, driver.ErrClosed)
+		}
 		s := &system{}
 		among := n.among(s, number, term)
 		if s.Led, err = c.Recover(n.id.Node, e, number, among, fatal); err != nil {
@@ -64,6 +71,8 @@ func (n *node) opener(number event.StoreID, counts *gate.Counts, log *audit.Log)
 // among says which of the stores of the cluster a system has; nil: it has the only one.
 func (n *node) among(s *system, number event.StoreID, term uint64) *aeonrt.Across {
 	p := n.placement.State()
+	// Invariant: a system is opened when the stores are known.
+	assert.That(len(p.Stores) > 0, "cluster: store %d is opened, and no stores are known", number)
 	if len(p.Stores) == 1 {
 		return nil
 	}

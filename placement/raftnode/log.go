@@ -119,6 +119,8 @@ func (l *log) begin(id *identity.Identity, first func() ([]*raft.Log, error)) er
 		for _, e := range entries {
 			batch.Set(entryKey(e.Index), encodeEntry(e))
 		}
+		// The only voter has them, so they are committed. Without that a start behind a crash knows no stores until raft has elected a leader.
+		batch.Set(commitKey, binary.AppendUvarint(nil, entries[len(entries)-1].Index))
 		batch.Set(stableKey([]byte("CurrentTerm")), binary.BigEndian.AppendUint64(nil, firstTerm)) // as BootstrapCluster does
 	}
 	if err := l.write("begun", batch); err != nil {
