@@ -22,6 +22,10 @@ func (m *member) confirm(term uint64) error {
 	c := &m.confirmations
 	c.mu.Lock()
 	r := c.next
+	if r != nil && r.term > term {
+		c.mu.Unlock()
+		return ErrDeposed
+	}
 	if r == nil || r.term != term {
 		if r != nil {
 			r.end(ErrDeposed)

@@ -385,6 +385,7 @@ func (d *Driver) fail(err error) {
 	d.mu.Lock()
 	first := !d.failed && !d.closed
 	d.failed = true
+	d.changed.Broadcast()
 	d.mu.Unlock()
 	if first {
 		d.cfg.Fatal(err)
@@ -392,7 +393,8 @@ func (d *Driver) fail(err error) {
 }
 
 // Lead returns the engine of a group that this node leads in a term, as soon as the state has all that former leaders have committed. It
-// waits for that, and returns ErrDeposed if it does not lead, or leads no more. There is one engine for a term.
+// waits for that, and returns ErrDeposed if it does not lead, or leads no more. There is one engine for a term, and none when the node has failed: a state that
+// could not be written lacks what was acknowledged.
 func (d *Driver) Lead(g replica.Group, term uint64) (*engine.Engine, error) {
 	m := d.member(g)
 	if m == nil {
@@ -400,11 +402,11 @@ func (d *Driver) Lead(g replica.Group, term uint64) (*engine.Engine, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for m.leads(term) && m.reached != term {
+	for m.leads(term) && m.reached != term && !d.failed {
 		d.changed.Wait()
 	}
 	switch {
-	case d.closed:
+	case d.closed, d.failed:
 		return nil, ErrClosed
 	case !m.leads(term) || m.lead != nil:
 		return nil, ErrDeposed

@@ -300,7 +300,7 @@ var ofReplica = []plant{
 		"\tif true {",
 		clusters),
 	bug("a leader begins before it has what former ones have committed", "replica/driver/driver.go",
-		"for m.leads(term) && m.reached != term {",
+		"for m.leads(term) && m.reached != term && !d.failed {",
 		"for false {",
 		clusters),
 	bug("an append counts before it is synced", "replica/driver/driver.go",
