@@ -20,12 +20,15 @@ import (
 // A snapshot of several stores is what a crash of all of them at one moment would leave, if nothing was lost that was appended. The leader of the first
 // store has all halted: none appends anything, and so none tells another one, or a client, of anything new. When all are, at one moment, they go on. Each
 // leader then saves what its store had, in its own place.
+//
+// A snapshot block needs more: what was decided on events over several stores is carried out in all of them, or it would be on what the block has left. So if a store
+// has such decisions when it is halted, all stores go on, and decide nothing of the kind until the snapshot has its moment. What was decided before is carried out
+// meanwhile, as that waits for no lock, and for no other decision. Then they are halted once more.
 
 const (
-	haltMax   = time.Second           // how long a store is halted at most, if what has halted it is lost
-	haltTries = 50                    // while something is prepared that a snapshot cannot have
-	haltPause = 20 * time.Millisecond // between two of these
-	keptMax   = 10 * time.Second      // how long what a store had is kept for the one that has halted it, until that has it saved
+	haltMax = time.Second      // how long a store is halted at most, if what has halted it is lost
+	calmMax = time.Second      // how long what was decided may take to be carried out
+	keptMax = 10 * time.Second // how long what a store had is kept for the one that has halted it, until that has it saved
 )
 
 // snapshotPart is what a node is asked to do for a snapshot of several stores: the leader of a store, and then the node that has halted it.
@@ -38,14 +41,15 @@ type snapshotPart struct {
 // What the leader of a store is asked to do, in this order.
 const (
 	doHalt   = "halt"
+	doCalm   = "calm"   // if that has failed with errUnsettled, and then doHalt again
 	doResume = "resume" // it fails if the store was not halted up to now
 	doSave   = "save"   // returns when that is done
 	doPrune  = "prune"  // all have saved their parts
 	doDrop   = "drop"   // the snapshot has come to nothing: none of its parts stays
 )
 
-// errUndecided answers doHalt if it is to be asked again: it stands for an archive.UndecidedError.
-var errUndecided = errors.New("an event over several stores is about to change an actor whose class has a snapshot block")
+// errUnsettled answers doHalt if the stores are to be calm before: it stands for an archive.UnsettledError.
+var errUnsettled = errors.New("other stores may not have carried out all that it has decided, and classes have snapshot blocks")
 
 // snapshotParts are what the stores that this node leads do for snapshots of several.
 type snapshotParts struct {
@@ -149,34 +153,35 @@ func (k *taking) take(ctx context.Context) error {
 
 // save halts all stores at one moment, and has them save what they had then.
 func (k *taking) save(ctx context.Context) error {
-	for tries := 1; ; tries++ {
-		err := k.ask(ctx, doHalt)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, errUndecided) || tries == haltTries {
-			return err
-		}
-		if err := k.ask(ctx, doDrop); err != nil {
-			return err
-		}
-		select {
-		case <-time.After(haltPause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	err := k.ask(ctx, doHalt)
+	if errors.Is(err, errUnsettled) {
+		err = k.inTurn(ctx, doDrop, doCalm, doHalt)
 	}
-	if err := k.ask(ctx, doResume); err != nil {
+	if err != nil {
 		return err
 	}
-	return k.ask(ctx, doSave)
+	return k.inTurn(ctx, doResume, doSave)
+}
+
+// inTurn asks for one thing after the other, until one fails.
+func (k *taking) inTurn(ctx context.Context, list ...string) error {
+	for _, do := range list {
+		if err := k.ask(ctx, do); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ask asks for all parts at once, and waits for that.
 func (k *taking) ask(ctx context.Context, do string) error {
 	if do != doSave && do != doPrune {
+		limit := haltMax
+		if do == doCalm {
+			limit += calmMax // so that what is not carried out is told
+		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, haltMax)
+		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
 	failed := make([]error, k.set.Stores)
@@ -215,7 +220,7 @@ func (k *taking) askFor(ctx context.Context, store int, do string) error {
 	b, _ := json.Marshal(p) // never fails
 	answer, err := n.transport.Call(ctx, at, append([]byte{callSnapshot}, b...))
 	if err == nil && len(answer) > 0 {
-		err = errUndecided
+		err = errUnsettled
 	}
 	return err
 }
@@ -227,7 +232,7 @@ func (n *node) servePart(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	err := n.doPart(ctx, p)
-	if errors.Is(err, errUndecided) {
+	if errors.Is(err, errUnsettled) {
 		return []byte{1}, nil
 	}
 	return nil, err
@@ -236,8 +241,13 @@ func (n *node) servePart(ctx context.Context, body []byte) ([]byte, error) {
 // doPart does what is asked for of a store that this node leads, or has led when it was halted.
 func (n *node) doPart(ctx context.Context, p snapshotPart) error {
 	parts := &n.snapshots
-	if p.Do == doHalt {
-		return n.halt(p)
+	switch s := n.holders.of(n, placement.StoreID(p.Set.Store)).runs(); {
+	case p.Do == doHalt:
+		return n.halt(s, p)
+	case p.Do == doCalm:
+		return calm(ctx, s)
+	case s != nil && (p.Do == doResume || p.Do == doDrop):
+		defer s.GoOn()
 	}
 	parts.mu.Lock()
 	h := parts.list[p.Set]
@@ -269,15 +279,27 @@ func (n *node) doPart(ctx context.Context, p snapshotPart) error {
 	return nil
 }
 
-// halt halts a store that this node leads.
-func (n *node) halt(p snapshotPart) error {
-	s := n.holders.of(n, placement.StoreID(p.Set.Store)).runs()
+// errLed answers for a store that another node leads.
+var errLed = errors.New("another node leads it now")
+
+// calm has a system decide nothing that other stores would have to carry out, until the snapshot has its moment, and waits until they have what was decided before.
+func calm(ctx context.Context, s *system) error {
 	if s == nil {
-		return errors.New("another node leads it now")
+		return errLed
+	}
+	ctx, cancel := context.WithTimeout(ctx, calmMax)
+	defer cancel()
+	return s.Calm(ctx, calmMax+haltMax)
+}
+
+// halt halts a store whose system, s, this node runs.
+func (n *node) halt(s *system, p snapshotPart) error {
+	if s == nil {
+		return errLed
 	}
 	h, err := s.Halt(haltMax)
-	if undecided := new(archive.UndecidedError); errors.As(err, &undecided) {
-		return errUndecided
+	if unsettled := new(archive.UnsettledError); errors.As(err, &unsettled) {
+		return errUnsettled
 	}
 	if err != nil {
 		return err

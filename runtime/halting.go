@@ -30,6 +30,7 @@ type halts struct {
 
 	mu   sync.Mutex
 	list map[*Halted]bool // nil: the system ends
+	calm *time.Timer      // that ends what Calm has begun last; nil: it has not been called
 }
 
 func (l *halts) open() {
@@ -68,7 +69,23 @@ type Halted struct {
 	saved  *snapshot.Manifest // nil: nothing is there that Drop would have to delete
 }
 
-// Halt halts the store until Resume, or until limit has passed. The caller calls Close. The error is an *archive.UndecidedError if it is to try again.
+// Calm has no event of the store be decided that other stores would have to carry out, until GoOn is called, or limit has passed. It returns when they have carried out
+// all that was decided before.
+func (l *Led) Calm(ctx context.Context, limit time.Duration) error {
+	a := l.System.Across()
+	l.halts.mu.Lock()
+	if l.halts.calm != nil {
+		l.halts.calm.Stop()
+	}
+	l.halts.calm = time.AfterFunc(limit, a.GoOn)
+	l.halts.mu.Unlock()
+	return a.Calm(ctx)
+}
+
+// GoOn ends what Calm has begun.
+func (l *Led) GoOn() { l.System.Across().GoOn() }
+
+// Halt halts the store until Resume, or until limit has passed. The caller calls Close. The error is an *archive.UnsettledError if it is to be calm before.
 func (l *Led) Halt(limit time.Duration) (*Halted, error) {
 	if l.of.Snapshots.Every() == 0 {
 		return nil, errNoPlace

@@ -1,10 +1,13 @@
 package link
 
 import (
+	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aeon-lang/aeon/examples/bank"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
@@ -128,4 +131,46 @@ func TestWhatIsInDoubtOutlivesItsNode(t *testing.T) {
 			t.Errorf("account %d has %d after its node has ended, expected %d (%v)", i, got, want, err)
 		}
 	}
+}
+
+// A store that is to be calm decides nothing that another one would have to carry out, for a limited time, and says which store has not carried out what it has decided.
+func TestAStoreIsCalmForSomeTime(t *testing.T) {
+	const limit = 200 * time.Millisecond
+	p := &pair{t: t, engines: [2]*memengine.Engine{memengine.New(), memengine.New()}}
+	p.open()
+	defer p.close()
+	var all [2]bank.Account_Ref
+	for i, led := range p.led {
+		a, err := bank.NewAccount_(led.System.Client(), "a", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = bank.Account_Ref{Ref: p.led[0].System.Resolve(a.ID())}
+	}
+	pay := func() {
+		t.Helper()
+		if _, err := all[0].PayToEvent(p.led[0].System.Client(), all[1], 2).Await(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := time.Now()
+	if err := p.led[0].Calm(t.Context(), limit); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(100*limit, func() {
+		t.Error("a store is calm for ever")
+		p.led[0].GoOn()
+	})
+	defer late.Stop()
+	if pay(); time.Since(begun) < limit {
+		t.Error("an event over two stores is decided by one that is calm")
+	}
+	p.lost.Store(true)
+	pay()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := p.led[0].Calm(ctx, limit); err == nil || !strings.Contains(err.Error(), "stores [1] have not carried out") {
+		t.Errorf("store 1 has not heard of a decision, and store 0 is calm: %v", err)
+	}
+	p.led[0].GoOn()
 }

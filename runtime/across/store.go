@@ -494,6 +494,7 @@ func (s *Store) forgetSettled() {
 		s.settled.done(list)
 	}
 	s.settled.busy = false
+	s.news.Broadcast() // to Calm
 }
 
 // Add adds other counts.

@@ -1,6 +1,8 @@
 package across
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -349,4 +351,32 @@ func (s *Store) Decided(name commit.Name) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.carryOut(s.home.Decided(name, s.noEffects()))
+}
+
+// Calm is [CALM], up to GoOn: it returns when other stores have carried out all that was decided before, and the store has no row of that any more. The error says
+// that it is not so when ctx ends.
+func (s *Store) Calm(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.home.Calm()
+	var undone []event.StoreID
+	settled := func() bool {
+		undone = s.home.Undone()
+		return len(undone) == 0 && !s.settled.busy
+	}
+	s.await(ctx, func() bool { return s.ended || settled() })
+	switch {
+	case s.ended:
+		return ErrEnded
+	case !settled():
+		return fmt.Errorf("stores %v have not carried out all that it has decided: %w", undone, ctx.Err())
+	}
+	return nil
+}
+
+// GoOn ends what Calm has begun.
+func (s *Store) GoOn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.carryOut(s.home.GoOn(s.noEffects()))
 }

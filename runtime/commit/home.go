@@ -10,6 +10,7 @@ import (
 // Home decides the events of one store that touch other stores, in one start of the store. Its caller guards it.
 type Home struct {
 	tries Table[Try]
+	calm  bool // [CALM]
 }
 
 // phase is how far an attempt has come at its home.
@@ -189,6 +190,9 @@ func (h *Home) judge(name Name, t *Try, out []Effect) []Effect {
 	if slices.ContainsFunc(t.parts, func(p part) bool { return !p.voted }) {
 		return out
 	}
+	if h.calm && slices.ContainsFunc(t.parts, func(p part) bool { return p.writes }) {
+		return out
+	}
 	t.phase = deciding
 	if !t.writes {
 		return append(out, Effect{Act: Confirm, Name: name})
@@ -200,6 +204,33 @@ func (h *Home) judge(name Name, t *Try, out []Effect) []Effect {
 		}
 	}
 	return append(out, f)
+}
+
+// Calm is [CALM]: up to GoOn nothing is decided that other stores would have to carry out.
+func (h *Home) Calm() { h.calm = true }
+
+// GoOn ends [CALM].
+func (h *Home) GoOn(out []Effect) []Effect {
+	h.calm = false
+	for _, name := range h.tries.Names() {
+		if t := h.tries.Get(name); t.phase == voting {
+			out = h.judge(name, t, out)
+		}
+	}
+	return out
+}
+
+// Undone returns the stores that have not carried out all that is decided, or being decided.
+func (h *Home) Undone() (list []event.StoreID) {
+	for _, t := range h.tries.All {
+		for _, p := range t.parts {
+			if t.phase >= deciding && p.writes && !p.done && !slices.Contains(list, p.store) {
+				list = append(list, p.store)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // Dropped takes a Dropped.

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -18,6 +20,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
@@ -65,12 +68,12 @@ func marked(t *testing.T, cl *aeonrt.Client) (list []int64) {
 	return list
 }
 
-// audited fails unless all money is there, and all notes have come in order.
-func audited(t *testing.T, c *nodes.Cluster) {
+// audited fails unless each of the accounts has so much, in the mean, and all notes have come in order.
+func audited(t *testing.T, c *nodes.Cluster, each int64) {
 	t.Helper()
 	cl := c.System(0).Client()
 	sum, err := ledger.BankRef{Ref: aeonrt.Named(cl, &ledger.AeonClassBank, "bank")}.Audit(cl, aeonrt.Vector[ledger.VaultRef]{})
-	if err != nil || sum != 12*100 {
+	if err != nil || sum != 12*each {
 		t.Errorf("an audit finds %d (%v)", sum, err)
 	}
 	c.Settle()
@@ -115,8 +118,74 @@ func restored(t *testing.T, f *snapshot.Found) (c *nodes.Cluster, inDoubt int) {
 
 // A snapshot of stores that are halted together is of one moment, whatever goes on meanwhile: an audit of what is restored finds all money, and of what
 // was issued one after the other, in different stores, the snapshot has the first.
-func TestSnapshotsOfStores(t *testing.T) {
+func TestSnapshotsOfStores(t *testing.T) { snapshotsOfStores(t, 0) }
+
+// Nor does it matter that accounts have a snapshot block, which adds something to each. The stores become calm for that while payments go on, and no payment comes behind it.
+func TestSnapshotsOfStoresWithBlocks(t *testing.T) {
+	const added = 7
+	balance, _ := reflect.TypeFor[ledger.Account]().FieldByName("balance")
+	ledger.AeonClassAccount.Snapshot = func(cx *aeonrt.Cx, self any) {
+		a := self.(*ledger.Account)
+		p := (*int64)(unsafe.Add(unsafe.Pointer(a), balance.Offset))
+		undo.Field(cx.UndoLog(), &a.Self, uint16(balance.Index[0]-1), p)
+		*p += added
+	}
+	defer func() { ledger.AeonClassAccount.Snapshot = nil }()
+	snapshotsOfStores(t, added)
+}
+
+// halted halts all stores at one moment, as the leader of the first one does. It reports whether they had to be calm for that.
+func halted(t *testing.T, c *nodes.Cluster) (list []*archive.Halted, calm bool) {
+	t.Helper()
+	list, err := tryHalt(t, c)
+	if unsettled := new(archive.UnsettledError); errors.As(err, &unsettled) {
+		calm = true
+		for _, s := range c.Systems() {
+			defer s.Across().GoOn()
+			if err := s.Across().Calm(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err = tryHalt(t, c)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range list {
+		if !h.Resume() {
+			t.Error("a store was not halted")
+		}
+	}
+	return list, calm
+}
+
+// tryHalt halts all stores, or none.
+func tryHalt(t *testing.T, c *nodes.Cluster) (list []*archive.Halted, err error) {
+	t.Helper()
+	for _, s := range c.Systems() {
+		a, err := s.Archive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := a.Halt(time.Minute)
+		if err != nil {
+			for _, h := range list {
+				err = errors.Join(err, h.Close())
+			}
+			return nil, err
+		}
+		list = append(list, h)
+		for range 10_000 {
+			runtime.Gosched() // the others go on
+		}
+	}
+	return list, nil
+}
+
+// snapshotsOfStores takes snapshots while payments go on. Snapshot blocks add so much to each account; 0: there are none.
+func snapshotsOfStores(t *testing.T, added int64) {
 	const rounds = 6
+	calmed := 0
 	c := ledgerOn(t, 300*time.Microsecond, memengine.New(), memengine.New(), memengine.New())
 	ledgerAccounts(t, c.System(0).Client())
 	stop := make(chan struct{})
@@ -172,25 +241,9 @@ func TestSnapshotsOfStores(t *testing.T) {
 		taken := time.Now()
 		set := snapshot.NewSet(taken, markStores)
 		sets = append(sets, set)
-		var halted []*archive.Halted
-		for i := range markStores {
-			a, err := c.System(event.StoreID(i)).Archive()
-			if err != nil {
-				t.Fatal(err)
-			}
-			h, err := a.Halt(time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
-			halted = append(halted, h)
-			for range 10_000 {
-				runtime.Gosched() // the others go on
-			}
-		}
-		for _, h := range halted {
-			if !h.Resume() {
-				t.Error("a store was not halted")
-			}
+		halted, calm := halted(t, c)
+		if calm {
+			calmed++
 		}
 		for i, h := range halted {
 			if _, err := h.Save(t.Context(), place, set.At(i), taken); err != nil {
@@ -203,7 +256,7 @@ func TestSnapshotsOfStores(t *testing.T) {
 	}
 	close(stop)
 	group.Wait()
-	audited(t, c)
+	audited(t, c, 100)
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
@@ -221,7 +274,7 @@ func TestSnapshotsOfStores(t *testing.T) {
 				t.Errorf("of what came one after the other there is %v", list)
 			}
 		}
-		audited(t, again)
+		audited(t, again, 100+added)
 		if err := again.Close(); err != nil {
 			t.Error(err)
 		}
@@ -229,5 +282,8 @@ func TestSnapshotsOfStores(t *testing.T) {
 	t.Logf("%d snapshots, beside %d payments, have %d rows of what was in doubt", rounds, paid.Load(), doubts)
 	if doubts == 0 {
 		t.Error("nothing was in doubt")
+	}
+	if (calmed > 0) != (added > 0) {
+		t.Errorf("stores were calm for %d snapshots, whose blocks add %d", calmed, added)
 	}
 }

@@ -104,13 +104,13 @@ type Halted struct {
 	resume func() bool
 }
 
-// Halt has nothing be appended to the store until Resume, or until limit has passed. The caller calls Close. The error is an *UndecidedError if no
+// Halt has nothing be appended to the store until Resume, or until limit has passed. The caller calls Close. The error is an *UnsettledError if no
 // snapshot can be taken now.
 func (l *Live) Halt(limit time.Duration) (*Halted, error) {
 	h := &Halted{of: l}
 	h.view, h.resume = l.Store.Halt(limit)
-	if o := l.Overrides(h.view); o != nil {
-		if err := o.undecided(); err != nil {
+	if l.Overrides(h.view) != nil {
+		if err := settled(h.view); err != nil {
 			return nil, errors.Join(err, h.Close())
 		}
 	}

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -139,43 +138,25 @@ func (o *Overrides) layoutOf(h *row.Header) (*store.Layout, *order.Shape, error)
 	return layout, shape, nil
 }
 
-// UndecidedError says that a snapshot of several stores cannot be taken now: an event whose home has not decided, or has not told this store so, has
-// prepared changes of an actor whose class has a snapshot block. That would have run on the actor without the changes, which come behind it.
-type UndecidedError struct{ Actor event.ActorID }
+// UnsettledError says that a snapshot of several stores cannot be taken now: the home of an event has decided that it commits, and other stores may not have
+// carried that out. What they have prepared would then change actors behind their snapshot blocks, which have run on them without that.
+type UnsettledError struct{ Event event.EventID }
 
 // Error implements error.
-func (e *UndecidedError) Error() string {
-	return fmt.Sprintf("an event over several stores is about to change %v, whose class has a snapshot block: try again", e.Actor)
+func (e *UnsettledError) Error() string {
+	return fmt.Sprintf("other stores may not have carried out what was decided on event %v, and classes have snapshot blocks: try again", e.Event)
 }
 
-// undecided returns an *UndecidedError if there are such changes.
-func (o *Overrides) undecided() error {
-	partitions, err := store.PartitionsOf(o.View)
+// settled returns an *UnsettledError if a view has a decision. What is prepared elsewhere and not decided in its home's view does not happen in what is restored.
+func settled(view store.Reader) error {
+	partitions, err := store.PartitionsOf(view)
 	for p := 0; p < partitions && err == nil; p++ {
-		err = row.Section(o.View, event.PartitionID(p), store.InDoubt, row.InDoubtKeyMin, func(key, rest, _, payload []byte) error {
-			if k, err := row.ReadInDoubtKey(rest); err != nil || k.Kind != row.KindPrepared {
-				return row.Damage(key, err)
+		err = row.Section(view, event.PartitionID(p), store.InDoubt, row.InDoubtKeyMin, func(key, rest, _, _ []byte) error {
+			k, err := row.ReadInDoubtKey(rest)
+			if err == nil && k.Kind == row.KindDecided {
+				return &UnsettledError{k.Event}
 			}
-			prepared, err := row.ReadPrepared(payload)
-			if err != nil {
-				return row.Damage(key, err)
-			}
-			for _, m := range prepared.Fresh {
-				if _, class, err := o.layoutOf(&row.Header{Layout: m.Layout}); err != nil || class != nil {
-					return cmp.Or[error](err, &UndecidedError{m.ID})
-				}
-			}
-			for _, id := range prepared.Held {
-				h, _, err := row.GetHeader(o.View, id)
-				if err != nil {
-					return err
-				}
-				h.Unborn = false // it is to be constructed, perhaps
-				if _, class, err := o.layoutOf(&h); err != nil || class != nil {
-					return cmp.Or[error](err, &UndecidedError{id})
-				}
-			}
-			return nil
+			return row.Damage(key, err)
 		})
 	}
 	return err
