@@ -30,6 +30,8 @@ type brief struct {
 	Sync   time.Duration  `json:"sync"` // of its log; the mean of the last second
 	Stores []storeBrief   `json:"stores"`
 	Hears  []event.NodeID `json:"hears"` // the other nodes that it has a session with
+	// Snapshot is when the last snapshot of the cluster was taken that it knows; the zero time: it knows none.
+	Snapshot time.Time `json:"snapshot,omitzero"`
 	// Followed are stores that it leads, whose members are those of a version of their list, and up to date.
 	Followed map[placement.StoreID]uint64 `json:"followed"`
 }
@@ -93,7 +95,7 @@ type transfer struct {
 
 // tell tells what this node is doing.
 func (n *node) tell() brief {
-	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Asks: status.AsksNothing, Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}}
+	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Asks: status.AsksNothing, Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}, Snapshot: n.c.Snapshots.Last()}
 	if n.clients.tokens != nil {
 		b.Asks = status.AsksTokens
 	}
@@ -167,9 +169,10 @@ func (n *node) askAll() {
 	group.Wait()
 }
 
-// learn takes what another node says of the stores that it leads. A raft group tells its leader to its members alone: a node that has no replica of a
+// learn takes what another node says of snapshots, and of the stores that it leads. A raft group tells its leader to its members alone: a node that has no replica of a
 // store, or has one that the group has not admitted yet, would know nowhere to send requests to.
 func (n *node) learn(from event.NodeID, b brief) {
+	n.c.Snapshots.Note(b.Snapshot)
 	for _, st := range b.Stores {
 		if g := replica.Group(st.ID); st.Leads && n.driver.Leader(g).Leader == 0 {
 			n.turn(replica.Role{Group: g, Term: st.Term, Leader: from})

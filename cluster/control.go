@@ -116,6 +116,12 @@ func (n *node) status() *status.Status {
 		}
 		s.Nodes = append(s.Nodes, node)
 	}
+	if every := n.c.Snapshots.Every(); every > 0 {
+		s.Snapshots = &status.Snapshots{Every: every.Seconds()}
+		if last := n.c.Snapshots.Last(); !last.IsZero() {
+			s.Snapshots.Age = new(max(n.clock.Now().Sub(last), 0).Seconds())
+		}
+	}
 	slices.SortFunc(s.Nodes, func(a, b status.Node) int { return int(a.ID) - int(b.ID) })
 	s.Judge()
 	return s

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"strconv"
+	"time"
 
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/replica"
@@ -18,6 +19,9 @@ func (n *node) writeMetrics(m *metrics.Writer) {
 	m.Process()
 	n.writePlacement(m)
 	n.writeStores(m)
+	if every := n.c.Snapshots.Every(); every > 0 {
+		writeSnapshots(m, every, n.clock.Now(), n.c.Snapshots.Last(), n.c.Snapshots.Began())
+	}
 	m.Histogram("aeon_log_sync_seconds", "Syncs of the log of this node, which all its stores share.", n.driver.Syncs())
 	writeTransport(m, n.transport.Metrics())
 	n.spans.WriteMetrics(m, "aeon_front_spans")
@@ -93,6 +97,18 @@ func (n *node) writeStores(m *metrics.Writer) {
 			m.Sample(f.name, f.value(o), "store", o.label)
 		}
 	}
+}
+
+// writeSnapshots writes how old the last snapshot of the cluster is, taken at last. If none is known it counts from the start of the node, so that it grows where none is taken.
+func writeSnapshots(m *metrics.Writer, every time.Duration, now, last, began time.Time) {
+	if last.IsZero() {
+		last = began
+	}
+	const age, interval = "aeon_snapshot_age_seconds", "aeon_snapshot_interval_seconds"
+	m.Gauges(age, "Seconds since the last snapshot of the cluster that is whole; since the start of the node if it knows none.")
+	m.Seconds(age, max(now.Sub(last), 0))
+	m.Gauges(interval, "Seconds from one snapshot to the next, as the flags of the node say.")
+	m.Seconds(interval, every)
 }
 
 // writeTransport writes what the transport has counted of each other node.

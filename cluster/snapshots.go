@@ -101,7 +101,7 @@ func (n *node) takeSnapshots() {
 		}
 		if stores := len(n.placement.State().Stores); stores > 1 && n.holders.of(n, firstStore).runs() != nil {
 			if err := n.newTaking(stores).take(ctx); err != nil && ctx.Err() == nil {
-				n.log.Error("no snapshot of the stores was taken", "error", err)
+				n.log.Error("no snapshot of the stores was taken, and the next try is in "+every.String()+"; `aeond status` says which store lacks its leader, which disk is stalled and how old the last snapshot is", "error", err)
 			}
 		}
 		n.c.Snapshots.Prune(ctx, n.ledElsewhere(), n.log)
@@ -144,6 +144,7 @@ func (k *taking) take(ctx context.Context) error {
 		return err
 	}
 	k.n.log.Info("snapshot", "name", k.set.Name, "stores", k.set.Stores, "took", time.Since(k.taken))
+	k.n.c.Snapshots.Note(k.taken)
 	// From here on the snapshot is there, and no part may be dropped any more.
 	if err := k.ask(ctx, doPrune); err != nil && ctx.Err() == nil {
 		k.n.log.Warn("not all stores have deleted what is old", "error", err)

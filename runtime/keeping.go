@@ -29,6 +29,7 @@ type keeping struct {
 	target     snapshot.Target   // nil: no snapshots are taken
 	actor      archive.ActorName // the one to take snapshots of, if SnapshotActor is not ""
 	taking     turn              // of those that take snapshots; nil: no other system of the process takes any
+	last       *lastSnapshot     // of the cluster; nil: this is no node of one
 	failed     chan error        // gets the store's error, once
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -88,6 +90,62 @@ func (k *keeping) startSnapshots(s *System, log *slog.Logger) (stop func()) {
 // paused while it sends a snapshot goes on when another node has taken the next ones, and each would delete what the other is about to list.
 type NodeSnapshots struct {
 	keeping
+	all   snapshot.Target // has the places of all nodes
+	began time.Time
+}
+
+// lastSnapshot is the last one of a cluster that is whole. A nil lastSnapshot notes nothing.
+type lastSnapshot struct {
+	mu    sync.Mutex
+	taken time.Time // the zero time: none is known
+}
+
+// note notes a snapshot that is whole.
+func (l *lastSnapshot) note(taken time.Time) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if taken.After(l.taken) {
+		l.taken = taken
+	}
+}
+
+// Note notes when a snapshot of the cluster was taken that is whole, as this node has taken it or another one has told.
+func (n *NodeSnapshots) Note(taken time.Time) {
+	if n != nil {
+		n.last.note(taken)
+	}
+}
+
+// Last returns when the last snapshot of the cluster was taken, the zero time if none is known.
+func (n *NodeSnapshots) Last() time.Time {
+	if n == nil || n.last == nil {
+		return time.Time{}
+	}
+	n.last.mu.Lock()
+	defer n.last.mu.Unlock()
+	return n.last.taken
+}
+
+// Began returns when the node has begun to look for snapshots.
+func (n *NodeSnapshots) Began() time.Time { return n.began }
+
+// find notes the last snapshot of a store that there is: nodes that have all been restarted know none.
+func (n *NodeSnapshots) find(ctx context.Context, store string, log *slog.Logger) {
+	if !n.Last().IsZero() {
+		return
+	}
+	f, err := snapshot.Find(ctx, n.all, snapshot.Wanted{Actor: n.SnapshotActor, Store: store})
+	none, others := new(snapshot.NotFoundError), new(snapshot.AmbiguousError)
+	switch {
+	case errors.As(err, &none) || errors.As(err, &others) || ctx.Err() != nil:
+	case err != nil:
+		log.Warn("it is not known when the last snapshot was taken; the next one tells", "in", n.all.String(), "error", err)
+	case slices.ContainsFunc(f.Parts, func(p snapshot.Part) bool { return p.Store == store }):
+		n.Note(f.Parts[0].Taken)
+	}
 }
 
 // turn is taken while a snapshot is: a system that was abandoned may still take one. It may be long until it is free, so a system that is closed does not wait for it.
@@ -125,7 +183,7 @@ func (n *NodeSnapshots) Open(node event.NodeID, nodes func() []event.NodeID) err
 	if err := n.openSnapshots(); err != nil {
 		return err
 	}
-	n.taking = make(turn, 1)
+	n.taking, n.last, n.all, n.began = make(turn, 1), new(lastSnapshot), n.target, time.Now()
 	name := func(of event.NodeID) string { return fmt.Sprintf("node%d", of) }
 	n.target = snapshot.Below(n.target, name(node), func() (others []string) {
 		for _, other := range nodes() {
@@ -152,12 +210,23 @@ func (n *NodeSnapshots) Prune(ctx context.Context, stores []string, log *slog.Lo
 
 // start takes snapshots of a system until stop is called. Those of several stores are taken together: see Halted.
 func (n *NodeSnapshots) start(s *System, st *store.Store, log *slog.Logger) (stop func()) {
-	if n == nil || s.Across() != nil {
+	if n.Every() == 0 || s.Across() != nil && s.Across().ID() != 0 {
 		return func() {}
 	}
-	k := n.keeping
-	k.store = st
-	return k.startSnapshots(s, log)
+	ctx, cancel := context.WithCancel(context.Background())
+	var found sync.WaitGroup
+	found.Go(func() { n.find(ctx, st.Identity().Store, log) })
+	end := func() {}
+	if s.Across() == nil {
+		k := n.keeping
+		k.store = st
+		end = k.startSnapshots(s, log)
+	}
+	return func() {
+		cancel()
+		end()
+		found.Wait()
+	}
 }
 
 // takeSnapshot takes a snapshot, and deletes those that are too old. A failure is logged; the next snapshot is the
@@ -176,6 +245,7 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 		return
 	}
 	tell(log, saved, start)
+	k.last.note(saved.Taken)
 	k.prune(ctx, &saved.Manifest, log)
 }
 

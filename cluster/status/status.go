@@ -89,6 +89,21 @@ type Store struct {
 	InDoubt  int            `json:"inDoubt"`  // events of other stores that have prepared something here, and have not been carried out here
 }
 
+// Snapshots is what is known of the snapshots of a cluster.
+type Snapshots struct {
+	Every float64  `json:"every"` // seconds from one to the next
+	Age   *float64 `json:"age"`   // seconds since the last one that is whole; nil: none is known
+}
+
+// String says it in words.
+func (s *Snapshots) String() string {
+	last := "no snapshot is known"
+	if s.Age != nil {
+		last = "the last snapshot was taken " + seconds(*s.Age) + " ago"
+	}
+	return last + ", and one is to be each " + seconds(s.Every)
+}
+
 // Health is how a cluster is, from best to worst.
 type Health string
 
@@ -119,6 +134,7 @@ type Status struct {
 	Voters     []event.NodeID `json:"voters"`
 	WantVoters int            `json:"wantVoters"` // how many there are to be with the nodes that there are
 	Leader     event.NodeID   `json:"leader"`
+	Snapshots  *Snapshots     `json:"snapshots,omitempty"` // nil: the node that was asked takes none
 }
 
 // Judge fills in Health, Survives, Healed, Why and Next from the rest.
@@ -412,6 +428,9 @@ func (s *Status) String() string {
 	}
 	for i, n := range s.Next {
 		fmt.Fprintf(&b, "%-5s %s\n", first(i, "next"), n)
+	}
+	if s.Snapshots != nil {
+		fmt.Fprintf(&b, "%-5s %s\n", "saved", s.Snapshots)
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tFOLLOWS\tACTORS\tEV/S\tP99\tSYNC\tPID\tLISTEN\tHEARD")

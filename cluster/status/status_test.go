@@ -174,10 +174,12 @@ func TestString(t *testing.T) {
 		s.Nodes[0].Actors, s.Nodes[0].Events, s.Nodes[0].P99, s.Nodes[0].Sync = 120431, 4210.3, 0.00312, 0.00114
 		s.Nodes[1].Sync = 0.0009
 		s.Nodes[2].State, s.Nodes[2].Heard, s.Nodes[2].Actors, s.Nodes[2].About = Silent, 14, 119000, true
+		s.Snapshots = &Snapshots{Every: 3600, Age: new(725.0)}
 	})
 	want := `cluster bank  DEGRADED  survives: 0 more failures (1 when healed)
 why   n3 is silent for 14s
 next  restart n3, or give its place to a new node: aeond replace n3 --data DIR
+saved the last snapshot was taken 12m5s ago, and one is to be each 1h0m0s
 NODE  STATE    LEADS  FOLLOWS  ACTORS   EV/S  P99    SYNC   PID  LISTEN          HEARD
 n1    serving  1      0        120431   4210  3.1ms  1.1ms  71   127.0.0.1:8080  now
 n2    serving  0      0        -        -     -      0.9ms  -    -               now

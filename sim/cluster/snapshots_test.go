@@ -250,12 +250,30 @@ func TestFailedSnapshotsOfSeveralStores(t *testing.T) {
 	if now := newest(); now != before {
 		t.Errorf("the newest snapshot was %s, and is %s", before, now)
 	}
+	// ages are how old the last snapshot is by the figures of the nodes, and by the status.
+	ages := func() (list []float64) {
+		for i := range nodes {
+			list = append(list, w.figures(i)["aeon_snapshot_age_seconds{}"])
+		}
+		if s, err := w.status(0); err == nil && s.Snapshots != nil && s.Snapshots.Age != nil {
+			list = append(list, *s.Snapshots.Age)
+		}
+		return list
+	}
+	grown := ages()
+	if len(grown) != nodes+1 || slices.Min(grown) < 3 { // four have failed since, a second apart
+		t.Errorf("four snapshots have failed, and the last one is %v seconds old", grown)
+	}
 	if err := errors.Join(os.Remove(dir), os.Rename(away, dir)); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the next snapshot is whole, and its parts are told so", func() (bool, any) {
 		now, pending := newest(), files("*", ".pending")
 		return now > before && len(pending) == 0, fmt.Sprint(now, pending)
+	})
+	eventually(t, "all nodes know of the next one", func() (bool, any) {
+		list := ages()
+		return len(list) == len(grown) && slices.Max(list) < slices.Min(grown), list
 	})
 }
 
