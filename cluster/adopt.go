@@ -68,6 +68,10 @@ func openAdopted(c *aeonrt.ClusterConfig) (*adopted, error) {
 			return nil, errors.Join(fmt.Errorf("--adopt: %w", err), a.close())
 		}
 	}
+	was := new(archive.AdoptedError) // it is written by what has the directory open
+	if err := archive.NotAdopted(c.Adopt); err != nil && (!errors.As(err, &was) || id == nil || was.Cluster != id.Cluster) {
+		return nil, errors.Join(fmt.Errorf("--adopt: %w", err), a.close())
+	}
 	return a, nil
 }
 
@@ -167,9 +171,22 @@ func (n *node) seed(disk *driver.Disk, a *adopted) error {
 		if err := n.toldToEnd(); err != nil { // the last row may be long ago: what was copied is synced
 			return fmt.Errorf("--adopt: %w", err)
 		}
+		if err := n.noteAdopted(); err != nil {
+			return fmt.Errorf("--adopt: %w", err)
+		}
 		n.log.Info("the cluster begins with what there was", "from", n.c.Adopt, "stores", n.c.Stores, "rows", total)
 	}
 	return nil
+}
+
+// noteAdopted notes in the directory that is adopted that it is: before the cluster begins, as a start that is ended between the two is made again, and one
+// behind them does not look there.
+func (n *node) noteAdopted() error {
+	dir, err := filepath.Abs(n.c.State.Dir)
+	if err != nil {
+		return err
+	}
+	return archive.Adopt(archive.AdoptedError{Dir: n.c.Adopt, Cluster: n.id.Cluster, Node: dir})
 }
 
 // untilToldToEnd returns rows, and an error among them if a signal has come: a copy may take long, and a cluster that is not wanted should not begin behind it.

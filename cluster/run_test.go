@@ -95,9 +95,11 @@ func (l *lines) String() string {
 }
 
 // refuses checks that a node which cannot start says why, and ends.
-func refuses(t *testing.T, dir, listen, own, want string) {
+func refuses(t *testing.T, dir, listen, own, adopt, want string) {
 	t.Helper()
-	r := tryNode(dir, listen, own)
+	r := tryAdopting(dir, listen, own, adopt)
+	<-r.started
+	r.signals <- syscall.SIGTERM // if it has begun
 	if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), want) {
 		t.Errorf("code %d: %s, want %q", code, r.said.String(), want)
 	}
@@ -114,14 +116,14 @@ func TestNodesThatCannotStart(t *testing.T) {
 	defer taken.Close()
 	const free = "127.0.0.1:0"
 	other := filepath.Join(dir, "other")
-	refuses(t, other, free, taken.Addr().String(), "--cluster-listen: listen tcp "+taken.Addr().String())
-	refuses(t, other, taken.Addr().String(), free, "--listen: listen tcp "+taken.Addr().String())
+	refuses(t, other, free, taken.Addr().String(), "", "--cluster-listen: listen tcp "+taken.Addr().String())
+	refuses(t, other, taken.Addr().String(), free, "", "--listen: listen tcp "+taken.Addr().String())
 	packets, err := net.ListenPacket("udp", free)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer packets.Close()
-	refuses(t, other, free, packets.LocalAddr().String(), "--cluster-listen: the gossip needs the number of the TCP port for UDP, too: listen udp "+packets.LocalAddr().String())
+	refuses(t, other, free, packets.LocalAddr().String(), "", "--cluster-listen: the gossip needs the number of the TCP port for UDP, too: listen udp "+packets.LocalAddr().String())
 	if _, err := os.Stat(other); !os.IsNotExist(err) {
 		t.Fatalf("a node that could not listen has begun: %v", err)
 	}
@@ -139,12 +141,12 @@ func TestNodesThatCannotStart(t *testing.T) {
 	used := filepath.Join(dir, "used")
 	first := tryNode(used, free, free)
 	<-first.started
-	refuses(t, used, free, free, "is open in this process already")
+	refuses(t, used, free, free, "", "is open in this process already")
 	first.signals <- syscall.SIGTERM
 	if code := <-first.ended; code != 0 {
 		t.Errorf("the first one ends with %d: %s", code, first.said.String())
 	}
-	refuses(t, used, taken.Addr().String(), free, "--listen: listen tcp "+taken.Addr().String())
+	refuses(t, used, taken.Addr().String(), free, "", "--listen: listen tcp "+taken.Addr().String())
 	again := tryNode(used, free, free) // what was refused has left it as it was
 	<-again.started
 	again.signals <- syscall.SIGTERM
@@ -154,7 +156,7 @@ func TestNodesThatCannotStart(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(used, replicaDir)); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, used, free, free, "has lost what the node kept")
+	refuses(t, used, free, free, "", "has lost what the node kept")
 }
 
 // A node is given a name that it can have before it has an identity, which would keep it. A directory that has one with another name, as an earlier version
@@ -289,6 +291,39 @@ func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "new")); !os.IsNotExist(err) {
 		t.Errorf("what was refused has left a directory: %v", err)
+	}
+}
+
+// What a cluster has begun with is for it alone: a start on the empty mount point of a lost disk, whose flags are those of the first, begins no second one. It does
+// when the mark is taken away on purpose.
+func TestWhatWasAdoptedIsAdoptedOnce(t *testing.T) {
+	t.Parallel() // it waits for elections
+	dir := t.TempDir()
+	alone, node, other := filepath.Join(dir, "alone"), filepath.Join(dir, "node"), filepath.Join(dir, "other")
+	ranAsOne(t, alone)
+	runs(t, node, alone)
+	if err := errors.Join(os.Rename(node, node+" away"), os.Mkdir(node, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	id, err := identity.Load(node + " away")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const free = "127.0.0.1:0"
+	mark := filepath.Join(alone, "ADOPTED")
+	for _, at := range []string{node, other} {
+		refuses(t, at, free, free, alone, "--adopt: "+alone+" was adopted by the node in "+node+", and its actors go on in cluster "+id.Cluster[:8]+
+			": start that node, and see that its disk is mounted; to use "+alone+" all the same, as it was then, remove "+mark)
+		if _, err := identity.Load(at); !errors.Is(err, identity.ErrNone) {
+			t.Errorf("what was refused has an identity: %v", err)
+		}
+	}
+	if err := os.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, other, alone)
+	if got := starts(t, other); got != ranBefore+1 {
+		t.Errorf("the second cluster begins with start %d of a store that was started %d times", got, ranBefore)
 	}
 }
 
@@ -429,12 +464,11 @@ func TestACopyThatEndsSoon(t *testing.T) {
 
 // A node that copies what it adopts ends when it is told to, in the middle of a store and behind the last, and its cluster has not begun.
 func TestANodeThatCopiesEnds(t *testing.T) {
-	t.Parallel() // it waits for nodes
-	dir := t.TempDir()
-	alone := filepath.Join(dir, "alone")
-	ranAsOne(t, alone)
+	t.Parallel()                                 // it waits for nodes
 	for _, synced := range []bool{false, true} { // whether the signal comes when all rows are copied
-		node, signals := filepath.Join(dir, fmt.Sprint("node", synced)), make(chan os.Signal, 1)
+		dir, signals := t.TempDir(), make(chan os.Signal, 1)
+		alone, node := filepath.Join(dir, "alone"), filepath.Join(dir, "node")
+		ranAsOne(t, alone)
 		if !synced {
 			signals <- syscall.SIGTERM
 		}
@@ -452,6 +486,9 @@ func TestANodeThatCopiesEnds(t *testing.T) {
 			t.Error(err)
 		} else if fresh, _, err := id.Fresh(); !fresh || err != nil {
 			t.Errorf("synced %v: the cluster has begun, error %v", synced, err)
+		}
+		if err := archive.NotAdopted(alone); err != nil {
+			t.Errorf("synced %v: %v", synced, err)
 		}
 		runs(t, node, alone)
 		if got := starts(t, node); got != ranBefore+1 {

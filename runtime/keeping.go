@@ -78,6 +78,9 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist, liste
 	if err != nil {
 		return c, k.refused(err)
 	}
+	if err := archive.NotAdopted(k.Dir); k.Dir != "" && err != nil {
+		return c, errors.Join(err, engine.Close())
+	}
 	k.failed = make(chan error, 1)
 	k.store, err = store.Open(engine, store.Options{
 		Program: p.Name, Durability: k.Durability, Log: log, Fatal: func(err error) { k.failed <- err },

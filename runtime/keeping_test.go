@@ -15,6 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -96,6 +97,27 @@ func TestARefusedDirectoryHasACodeOfItsOwn(t *testing.T) {
 	d.err = nil
 	if code, _, err := d.run(t, func(*Client) { t.Error("main has run") }, "--data", "d", "--trace", t.TempDir()); code != 3 || !strings.Contains(err, "the trace cannot be written") {
 		t.Errorf("a trace that cannot be written: code %d, stderr %q", code, err)
+	}
+}
+
+// A program does not go on where a cluster has begun with what there was: there would be two.
+func TestWhatAClusterHasIsNotRunAlone(t *testing.T) {
+	d, dir := &disk{}, t.TempDir()
+	if code, _, err := d.run(t, func(cl *Client) {}, "--data", dir); code != 0 {
+		t.Fatalf("code %d, stderr %q", code, err)
+	}
+	if err := archive.Adopt(archive.AdoptedError{Dir: dir, Cluster: "abcdefghijkl", Node: "/a node"}); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("demo: %s was adopted by the node in /a node, and its actors go on in cluster abcdefgh: start that node, and see that its disk is mounted; to use %[1]s all the same, as it was then, remove %[1]s/ADOPTED\n", dir)
+	if code, _, err := d.run(t, func(*Client) { t.Error("main has run") }, "--data", dir); code != 3 || err != want {
+		t.Errorf("code %d, stderr %q", code, err)
+	}
+	if err := os.Remove(filepath.Join(dir, "ADOPTED")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, err := d.run(t, func(cl *Client) {}, "--data", dir); code != 0 {
+		t.Errorf("code %d, stderr %q", code, err)
 	}
 }
 

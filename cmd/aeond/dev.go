@@ -51,7 +51,7 @@ actors in OLD, the directory of a program that ran alone, or a snapshot of a clu
 			dir := fs.String("data", "", "the directory `DIR`, with one below for each node")
 			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
 			grpc := fs.Bool("grpc", false, "take calls by gRPC, too; PROGRAM is sources")
-			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is")
+			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is, and is marked as adopted")
 			return cli.NoArguments(func(env *cli.Env) error {
 				if cmdline.Given(fs, "stores") && (*stores < 1 || *stores > settings.StoresMax) {
 					return cli.Usagef("--stores: %d; write a number from 1 to %d", *stores, settings.StoresMax)

@@ -32,7 +32,8 @@ With --cluster-listen it is a node of a cluster, which keeps the actors on sever
 (docs/cluster.md): with --create a new directory begins a cluster; with --join it joins one. A new cluster
 divides its actors among 8 stores, each led by a node, or among N with --stores N. With --adopt OLD the
 cluster begins with the actors in OLD, the directory of a program that ran alone, or a snapshot of a
-cluster that "aeond restore" has brought back, in as many stores as that had.
+cluster that "aeond restore" has brought back, in as many stores as that had. A file ADOPTED there says
+so from then on: neither a program nor a second cluster begins with OLD until it is removed.
 
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.

@@ -84,7 +84,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door/audit", "internal/bytejson"},
 	{"runtime/door/gate", "runtime/door runtime/door/access runtime/door/audit runtime/metrics internal/bytejson"},
 	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/exec runtime/jsoncodec runtime/metrics runtime/outbox runtime/span runtime/state/inspection runtime/store runtime/watch"},
-	{"runtime/door/godoor", "runtime runtime/codec runtime/door runtime/exec runtime/metrics runtime/order runtime/sched runtime/span runtime/store runtime/value"},
+	{"runtime/door/godoor", "runtime runtime/codec runtime/door runtime/exec runtime/metrics runtime/order runtime/sched runtime/span runtime/state/archive runtime/store runtime/value"},
 	{"runtime/door/grpcdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/protocodec runtime/span"},
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/span runtime/span/collector runtime/store/pebbledb"},
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},

@@ -44,7 +44,7 @@ func (c *Cluster) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&c.Advertise, "cluster-advertise", "", "with --cluster-listen: other nodes reach it at `HOST:PORT` instead, as behind a forwarded port")
 	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; --create begins one")
 	fs.StringVar(&c.Name, "node-name", "", "with --cluster-listen and a new directory: the `NAME` of the node; node and its number if not given")
-	fs.StringVar(&c.Adopt, "adopt", "", "with --cluster-listen and a new directory: begin the cluster with the actors in `DIR`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is")
+	fs.StringVar(&c.Adopt, "adopt", "", "with --cluster-listen and a new directory: begin the cluster with the actors in `DIR`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is, and is marked as adopted")
 	fs.IntVar(&c.Stores, "stores", 0, fmt.Sprintf("with --cluster-listen and --create or --adopt: the `number` of stores among which the cluster divides its actors, each led by a node; it stays as it is; %d if not given (docs/cluster.md)", StoresDefault))
 }
 

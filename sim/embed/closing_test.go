@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/aeon-lang/aeon"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door/godoor"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/value"
 	"github.com/aeon-lang/aeon/sim/embed/hall"
 )
@@ -53,6 +55,20 @@ func TestCloseWaitsForResults(t *testing.T) {
 		}
 		mustNot(t, db.Close())
 		calls.Wait()
+	}
+}
+
+// A Go program does not open what a cluster has begun with, and leaves it as it is.
+func TestWhatAClusterHasIsNotOpened(t *testing.T) {
+	dir, ctx := t.TempDir(), t.Context()
+	db, err := hall.Open(ctx, aeon.Dir(dir))
+	mustNot(t, err)
+	mustNot(t, db.Close())
+	mustNot(t, archive.Adopt(archive.AdoptedError{Dir: dir, Cluster: "abcdefghijkl", Node: "/a node"}))
+	for range 2 {
+		if _, err := hall.Open(ctx, aeon.Dir(dir)); err == nil || !strings.Contains(err.Error(), dir+" was adopted by the node in /a node") {
+			t.Errorf("it is opened: %v", err)
+		}
 	}
 }
 

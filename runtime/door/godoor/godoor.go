@@ -17,6 +17,7 @@ import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/span"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -137,6 +138,9 @@ func (db *DB) open(p *aeonrt.Package, disk store.Opener, c config, cfg aeonrt.Co
 	engine, err := disk(c.dir, store.EngineOptions{Program: p.Name, Log: c.log})
 	if err != nil {
 		return err
+	}
+	if err := archive.NotAdopted(c.dir); c.dir != "" && err != nil {
+		return errors.Join(err, engine.Close())
 	}
 	if db.store, err = store.Open(engine, o); err != nil {
 		return errors.Join(err, engine.Close())
