@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -220,7 +221,8 @@ func replaceCommand() *cli.Command {
 		Short: "take out a node that is lost, and write a token for another one",
 		Long: `
 Replace takes a node out of the cluster that will never come back, as "aeond remove --lost" does,
-and writes a token by which another one joins: it gets the replicas that the lost one had.
+and writes a token by which another one joins: it gets the replicas that the lost one had. If there
+is no token to be had, the node is not taken out. Standard output has the token alone.
 
 	aeond replace node3 --data /var/lib/shop`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
@@ -229,11 +231,22 @@ and writes a token by which another one joins: it gets the replicas that the los
 				if len(args) != 1 {
 					return cli.Usagef("name the node that is lost, as in replace node3")
 				}
-				if err := order(env.Stdout, *dir, status.RemovePath, url.Values{"node": {args[0]}, "lost": {"true"}}); err != nil {
-					return err
-				}
-				return order(env.Stdout, *dir, status.TokenPath, nil)
+				return replace(env, *dir, args[0])
 			}
 		},
 	}
+}
+
+// replace asks for the token first: without it the node would be gone, and nothing could take its place.
+func replace(env *cli.Env, dir, name string) error {
+	var token bytes.Buffer
+	if err := order(&token, dir, status.TokenPath, nil); err != nil {
+		return err
+	}
+	if err := order(io.Discard, dir, status.RemovePath, url.Values{"node": {name}, "lost": {"true"}}); err != nil {
+		return err
+	}
+	env.Say("%s is removed", name)
+	_, err := token.WriteTo(env.Stdout)
+	return err
 }
