@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/membership/gossip"
@@ -23,7 +22,10 @@ const joinMax = 30 * time.Second
 // joinCluster makes this node a member, and writes what it is known by into its directory. It returns the members that there are. If it has no
 // answer, it can be tried again with the same token and directory.
 func joinCluster(c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]placement.Member, error) {
-	token, addresses, _ := strings.Cut(c.Join, "@")
+	token, addresses, err := c.JoinBy()
+	if err != nil {
+		return nil, nil, fmt.Errorf("--join: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinMax)
 	defer cancel()
 	told := make(chan os.Signal, 1)
@@ -36,7 +38,7 @@ func joinCluster(c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]
 		}
 	}()
 	id, members, err := join.Join(ctx, join.Config{
-		Dir: c.State.Dir, Token: token, Members: strings.Split(addresses, ","), Name: c.Name, Address: c.Address(), Program: c.Package.Name, Logger: c.Log,
+		Dir: c.State.Dir, Token: token, Members: addresses, Name: c.Name, Address: c.Address(), Program: c.Package.Name, Logger: c.Log,
 	})
 	cancel()
 	select {

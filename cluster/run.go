@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/membership/gossip"
@@ -176,7 +175,7 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	id, err = identity.Load(dir)
 	switch {
 	case err == nil:
-		text, _, _ := strings.Cut(c.Join, "@")
+		text, _, _ := c.JoinBy() // a member needs none
 		if t, bad := identity.ParseToken(text); bad == nil && t.Cluster != id.Cluster {
 			return nil, nil, fmt.Errorf("--join: %s is of node %d of cluster %s, and the token is of cluster %s: join that with a new directory", dir, id.Node, id.Cluster[:8], t.Cluster[:min(8, len(t.Cluster))])
 		}
@@ -196,7 +195,7 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 		return nil, nil, err
 	}
 	if !c.Create && c.Adopt == "" && !slices.ContainsFunc(list, identity.Counts) {
-		return nil, nil, fmt.Errorf("%s %s: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir, what)
+		return nil, nil, fmt.Errorf("%s %s: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT, or @FILE with that; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir, what)
 	}
 	if err == nil && ranAlone(c, dir) {
 		return nil, nil, fmt.Errorf("%s is the directory of a program that ran alone: a node begins in a new directory; name that with --data, and begin the cluster with what is there by --adopt %s", dir, dir)

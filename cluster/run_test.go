@@ -520,7 +520,15 @@ func TestJoins(t *testing.T) {
 		t.Fatal(err)
 	}
 	join := other.NewToken(time.Now().Add(time.Hour)).Text() + "@127.0.0.1:1" // where nothing listens
-	waits := tryWith(filepath.Join(dir, "new"), free, settings.Cluster{Listen: free, Join: join}, false)
+	r := tryWith(filepath.Join(dir, "new"), free, settings.Cluster{Listen: free, Join: "@" + filepath.Join(dir, "none")}, false)
+	if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), "--join: open "+filepath.Join(dir, "none")) {
+		t.Errorf("without the file of the token: code %d: %s", code, r.said.String())
+	}
+	file := filepath.Join(dir, "token")
+	if err := os.WriteFile(file, []byte(join+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	waits := tryWith(filepath.Join(dir, "new"), free, settings.Cluster{Listen: free, Join: "@" + file}, false)
 	waits.signals <- syscall.SIGINT
 	select {
 	case code := <-waits.ended:
@@ -533,7 +541,7 @@ func TestJoins(t *testing.T) {
 	if _, err := identity.Form(filepath.Join(dir, "mine"), ""); err != nil {
 		t.Fatal(err)
 	}
-	r := tryWith(filepath.Join(dir, "mine"), free, settings.Cluster{Listen: free, Join: join}, false)
+	r = tryWith(filepath.Join(dir, "mine"), free, settings.Cluster{Listen: free, Join: "@" + file}, false)
 	if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), "and the token is of cluster "+other.Cluster[:8]) {
 		t.Errorf("code %d: %s", code, r.said.String())
 	}

@@ -128,7 +128,8 @@ func joinTokenCommand() *cli.Command {
 		Long: `
 Join-token writes what a new node is given with --join: a secret that is good once and for a day,
 by which the new node also knows that it talks to this cluster, and the address of this node.
-It lets any machine join that has it: send it as you would a password.
+It lets any machine join that has it: send it as you would a password. Written to a file it is
+given as --join @FILE, and does not stand in the list of processes of the new machine.
 
 	aeond join-token --data /var/lib/shop`,
 		Setup: func(fs *flag.FlagSet) cli.Action {

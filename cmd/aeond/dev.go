@@ -151,6 +151,9 @@ func nodeName(i int) string { return "node" + strconv.Itoa(i) }
 
 func (d *devCluster) nodeDir(i int) string { return filepath.Join(d.dir, nodeName(i)) }
 
+// tokenFile returns the name of the file with the token by which a node joins.
+func (d *devCluster) tokenFile(i int) string { return d.nodeDir(i) + ".join" }
+
 func (d *devCluster) listen(i int) string { return net.JoinHostPort(d.host, strconv.Itoa(d.port+i)) }
 
 // clusterAddress returns the address at which other nodes reach a node. It must not change, so it is kept in a file.
@@ -228,8 +231,9 @@ func (d *devCluster) start(i int) error {
 	})
 	d.tasks.Go(func() {
 		err := c.Wait()
-		_ = w.Close() // it never fails
-		<-copied      // why it has ended stands before that it has
+		_ = os.Remove(d.tokenFile(i)) // the first node has none
+		_ = w.Close()                 // it never fails
+		<-copied                      // why it has ended stands before that it has
 		d.line(i, fmt.Sprintf("process %d has ended: %v", c.Process.Pid, exitOf(err)))
 		if d.forms(i) { // it was ended before its cluster had begun
 			again = args
@@ -263,7 +267,10 @@ func exitOf(err error) string {
 func (d *devCluster) begin(i int) (args []string, err error) {
 	if i != d.first {
 		token, err := d.token(i)
-		return []string{"--join", token}, err
+		if err == nil { // not on the command line, which all users of the machine see
+			err = os.WriteFile(d.tokenFile(i), []byte(token+"\n"), 0o600)
+		}
+		return []string{"--join", "@" + d.tokenFile(i)}, err
 	}
 	if d.stores > 0 {
 		args = append(args, "--stores", strconv.Itoa(d.stores))

@@ -12,7 +12,7 @@ import (
 func startCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "start",
-		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--cluster-listen HOST:PORT [--join TOKEN | --adopt OLD] [--stores N]] [--spans PLACE] [--durability MODE] [--memory SIZE]",
+		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--cluster-listen HOST:PORT [--join @FILE | --adopt OLD] [--stores N]] [--spans PLACE] [--durability MODE] [--memory SIZE]",
 		Short: "serve what a data directory holds",
 		Long: `
 Start goes on with the actors, sub-events and timers in a data directory, and runs until it is
@@ -29,7 +29,8 @@ With --spans what events do and wait for goes to a collector of OpenTelemetry, o
 (docs/spans.md).
 
 With --cluster-listen it is a node of a cluster, which keeps the actors on several machines
-(docs/cluster.md): with --create a new directory begins a cluster; with --join it joins one. A new cluster
+(docs/cluster.md): with --create a new directory begins a cluster; with --join it joins one, by what
+"aeond join-token" has written, in a file, or TOKEN@HOST:PORT itself. A new cluster
 divides its actors among 8 stores, each led by a node, or among N with --stores N. With --adopt OLD the
 cluster begins with the actors in OLD, the directory of a program that ran alone, or a snapshot of a
 cluster that "aeond restore" has brought back, in as many stores as that had. A file ADOPTED there says

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ import (
 type Cluster struct {
 	Listen    string // where it listens for other nodes, HOST:PORT; "": it is no node
 	Advertise string // where other nodes reach it, HOST:PORT; "": at Listen
-	Join      string // how a new node becomes a member of a cluster that there is: TOKEN@HOST:PORT[,HOST:PORT…]; "": it forms one, or is a member
+	Join      string // how a new node becomes a member of a cluster that there is: TOKEN@HOST:PORT[,HOST:PORT…], or @FILE with that; "": it forms one, or is a member
 	Name      string // what people call the node; "": node and its number
 	Adopt     string // the directory of a program that ran alone, or of the stores of a cluster, with whose actors a new cluster begins; "": with none
 	Stores    int    // of a new cluster; 0: as many as Adopt has, else StoresDefault
@@ -42,7 +43,7 @@ func (c *Cluster) Flags(fs *flag.FlagSet) {
 	c.flags = fs
 	fs.StringVar(&c.Listen, "cluster-listen", "", "with --data and --listen: be a node of a cluster, which other nodes reach at `HOST:PORT` (docs/cluster.md)")
 	fs.StringVar(&c.Advertise, "cluster-advertise", "", "with --cluster-listen: other nodes reach it at `HOST:PORT` instead, as behind a forwarded port")
-	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; --create begins one")
+	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by the `TOKEN@HOST:PORT` that \"aeond join-token\" has written, or by @FILE with that, which others do not see in the list of processes; --create begins one")
 	fs.StringVar(&c.Name, "node-name", "", "with --cluster-listen and a new directory: the `NAME` of the node; node and its number if not given")
 	fs.StringVar(&c.Adopt, "adopt", "", "with --cluster-listen and a new directory: begin the cluster with the actors in `DIR`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is, and is marked as adopted")
 	fs.IntVar(&c.Stores, "stores", 0, fmt.Sprintf("with --cluster-listen and --create or --adopt: the `number` of stores among which the cluster divides its actors, each led by a node; it stays as it is; %d if not given (docs/cluster.md)", StoresDefault))
@@ -99,7 +100,7 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 	case s.Durability.Memory() || !s.Durability.AnswersWait():
 		return errors.New("--cluster-listen: in a cluster answers wait until several nodes have them; leave --durability out")
 	case c.Join != "" && !strings.Contains(c.Join, "@"):
-		return errors.New("--join: the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does") // which is a secret
+		return fmt.Errorf("--join: %w", errNoMember)
 	case c.Join != "" && c.Adopt != "":
 		return errors.New("--adopt begins a cluster, and --join joins one that has its actors: leave one of them out")
 	case c.namesStores() && (c.Stores < 1 || c.Stores > StoresMax):
@@ -110,6 +111,26 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		return fmt.Errorf("--adopt: %s and the directory of the node, %s, must be beside each other; name a new one with --data", c.Adopt, s.Dir)
 	}
 	return nil
+}
+
+// errNoMember has no text of the token, which is a secret.
+var errNoMember = errors.New("the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that")
+
+// JoinBy returns the token of --join, and the addresses of the members to ask. It reads the file, if one is named.
+func (c *Cluster) JoinBy() (token string, members []string, err error) {
+	text := c.Join
+	if name, is := strings.CutPrefix(text, "@"); is {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return "", nil, err
+		}
+		text = strings.TrimSpace(string(b))
+	}
+	token, addresses, is := strings.Cut(text, "@")
+	if !is || token == "" {
+		return "", nil, errNoMember
+	}
+	return token, strings.Split(addresses, ","), nil
 }
 
 // Arguments returns the flags as they are to be passed on.

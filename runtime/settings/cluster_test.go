@@ -1,8 +1,12 @@
 package settings_test
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,6 +35,7 @@ func TestAddressesOfANode(t *testing.T) {
 		"--cluster-listen 0.0.0.0:7000 --cluster-advertise 10.0.0.1:7001": "10.0.0.1:7001",
 		"--cluster-listen :7000 --cluster-advertise a.example:7000":       "a.example:7000",
 		"--cluster-listen 10.0.0.1:7000 --adopt old --stores 4":           "10.0.0.1:7000",
+		"--cluster-listen 10.0.0.1:7000 --join @token":                    "10.0.0.1:7000",
 	} {
 		c, err := parseCluster(t, strings.Fields(store+" "+flags)...)
 		if err != nil || c.Address() != want {
@@ -59,5 +64,25 @@ func TestAddressesOfANode(t *testing.T) {
 		if _, err := parseCluster(t, strings.Fields(store+" "+flags)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", flags, err, want)
 		}
+	}
+}
+
+// A token that a file has is not on the command line. What is wrong with the file does not tell the token.
+func TestAFileHasTheToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	for text, want := range map[string]string{"aeon-join-x@a:1,b:2\n": "aeon-join-x [a:1 b:2] <nil>", "aeon-join-x\n": " [] the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		token, members, err := (&settings.Cluster{Join: "@" + file}).JoinBy()
+		if got := fmt.Sprint(token, " ", members, " ", err); got != want {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+	if _, _, err := (&settings.Cluster{Join: "@" + file + "s"}).JoinBy(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if token, members, err := (&settings.Cluster{Join: "aeon-join-x@a:1"}).JoinBy(); token != "aeon-join-x" || len(members) != 1 || err != nil {
+		t.Errorf("without a file: %s, %v, %v", token, members, err)
 	}
 }
