@@ -173,8 +173,44 @@ func TestServingLeavesOutMain(t *testing.T) {
 	}
 	err.Reset()
 	code = runMain(p, []string{"--data", "d", "--serve", "--create"}, io.Discard, &err, signals, With(Parts{Store: d.open, Snapshots: noTargets}))
-	if code != 128+15 || err.String() != "demo: created d\ndemo: terminated\n" {
+	if code != 0 || err.String() != "demo: created d\ndemo: terminated\n" {
 		t.Errorf("code %d, stderr %q", code, err.String())
+	}
+}
+
+// A signal is how a program that serves ends, also when it cuts off an event; a second one is not.
+func TestASignalIsTheEndOfServing(t *testing.T) {
+	for n, want := range map[int]int{1: 0, 2: 128 + 15} {
+		signals, begun, leave := make(chan os.Signal, n), make(chan struct{}), make(chan struct{})
+		slow := Method{Class: &cellClass, Name: "Cell", Effects: Effects{Self: Write}, Run: func(*Cx, any, Args) {
+			close(begun)
+			<-leave
+		}}
+		var said bytes.Buffer
+		r := &mainRun{out: &output{to: io.Discard}, stderr: &said, signals: signals, p: &Package{Name: "demo", Classes: []*Class{&cellClass}}}
+		With(Parts{Store: (&disk{}).open, Snapshots: noTargets})(r)
+		if code, ok := r.parse([]string{"--data", "d", "--serve", "--create"}, io.Discard); !ok || !r.open() {
+			t.Fatalf("code %d, stderr %q", code, said.String())
+		}
+		made := make(chan error, 1)
+		go func() {
+			_, err := r.system.Client().New(&cellClass, &slow, nil)
+			made <- err
+		}()
+		<-begun
+		for range n {
+			signals <- syscall.SIGTERM
+		}
+		r.run()
+		if r.code != want {
+			t.Errorf("after %d signals: code %d, stderr %q", n, r.code, said.String())
+		}
+		close(leave) // the process is not gone yet
+		<-made
+		r.system.Close()
+		if err := r.keeping.end(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// The exit codes of a program; after a signal it is 128 and its number, and Go's own are store's.
+// The exit codes of a program; of main that a signal cuts off it is 128 and its number, and Go's own are store's.
 const (
 	exitClean   = 0
 	exitFailed  = 1
@@ -427,12 +427,17 @@ func (r *mainRun) closing() <-chan struct{} {
 	return closed
 }
 
+// serves reports whether the program goes on until a signal comes, which then is its end, and no failure: a supervisor takes 128 and a number for one.
+func (r *mainRun) serves() bool { return r.serve || r.listening.listens() }
+
 // interrupted lets the running events end, if they do so at once. If they take too
 // long, or a second signal comes, the process ends without them.
 func (r *mainRun) interrupted(sig os.Signal) {
 	r.say("%v", sig)
 	closed := r.closing()
-	r.code = signalCode(sig)
+	if !r.serves() {
+		r.code = signalCode(sig)
+	}
 	select {
 	case <-closed:
 		insist()
@@ -440,7 +445,8 @@ func (r *mainRun) interrupted(sig os.Signal) {
 		if n := r.system.Undone(); n > 0 {
 			r.say("ended: %s left undone", undoneEvents(n))
 		}
-	case <-r.signals:
+	case sig := <-r.signals:
+		r.code = signalCode(sig)
 	case err := <-r.keeping.failed:
 		r.storeFailed(err)
 	case <-time.After(graceMax):

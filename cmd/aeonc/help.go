@@ -17,7 +17,8 @@ var topics = map[string]string{
 	4  a bug in aeonc: an internal error, or generated Go that does not compile
 	74 a program that aeonc run has started: its store has failed, on a full disk
 	   for example; what was not answered is unknown until it is started again
-	128+N  ended by signal N; 130 after Ctrl-C
+	128+N  ended by signal N; 130 after Ctrl-C; a program that serves, by --serve
+	   or --listen, ends with 0 then
 
 Standard output belongs to the program, and to what was asked for, such as a
 graph. Progress and diagnostics go to standard error. A command that has said nothing for

@@ -26,6 +26,6 @@ const epilogue = `
 
 Exit codes: 0 all is well; 1 damage was found, or the program has errors; 3 the directory or the
 snapshots cannot be used, or there is no Go toolchain; 4 a bug of aeond; 64 the command line is
-wrong, and nothing was done. A program that was started decides its own: 2 a bug, or no memory
-is left; 74 its disk has failed; 128+N after signal N.
+wrong, and nothing was done. A program that was started decides its own: 0 it was told to end, by
+Ctrl-C or SIGTERM; 2 a bug, or no memory is left; 74 its disk has failed; 128+N by a second signal N.
 `

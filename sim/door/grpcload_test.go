@@ -3,11 +3,9 @@ package door
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -64,7 +62,7 @@ func TestProgramWithGRPC(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-p.said
-		if err, code := p.cmd.Wait(), new(exec.ExitError); !errors.As(err, &code) || code.ExitCode() != 130 {
+		if err := p.cmd.Wait(); err != nil {
 			t.Errorf("the program has ended with %v", err)
 		}
 	}

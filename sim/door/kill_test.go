@@ -3,7 +3,6 @@ package door
 import (
 	"bufio"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -228,7 +227,7 @@ func TestRequestsThroughKills(t *testing.T) {
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Error(err)
 	}
-	if err, code := p.cmd.Wait(), new(exec.ExitError); !errors.As(err, &code) || code.ExitCode() != 130 {
+	if err := p.cmd.Wait(); err != nil {
 		t.Errorf("the program has ended with %v", err)
 	}
 	t.Logf("%d requests, %d kills; without an answer: %v", next, killed, counts)

@@ -105,7 +105,7 @@ func TestNoTokenIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.said
-	if err, code := p.cmd.Wait(), new(exec.ExitError); !errors.As(err, &code) || code.ExitCode() != 130 {
+	if err := p.cmd.Wait(); err != nil {
 		t.Errorf("the program has ended with %v", err)
 	}
 	if n := len(lines(t, log)); n != 8 {
