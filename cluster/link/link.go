@@ -296,10 +296,10 @@ const (
 )
 
 // Send implements across.Network.
-func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
+func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) bool {
 	if to == x.id {
 		x.inbox.receive(to, 0, m)
-		return
+		return true
 	}
 	l := x.links
 	l.mu.Lock()
@@ -307,11 +307,13 @@ func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 	l.mu.Unlock() // if the session ends from now on, what is sent is dropped by its number
 	switch {
 	case s == nil || s.number != number:
+		return false
 	case s.node == l.cfg.Node:
 		here.inbox.receive(x.id, number, m)
 	default:
 		x.sendTo(s.node, to, number, m)
 	}
+	return true
 }
 
 // sendTo sends a message to the leader of another store.

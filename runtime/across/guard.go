@@ -12,8 +12,9 @@ type guard struct {
 	sync.Mutex // guards what follows, too
 	network    Network
 	out        []outgoing
-	spare      []outgoing // the memory of what was sent last
-	sending    bool       // a goroutine does
+	spare      []outgoing      // the memory of what was sent last
+	sending    bool            // a goroutine does
+	unsent     func(*outgoing) // takes what finds no session any more; the caller holds the mutex
 }
 
 // outgoing is a message on its way to the network.
@@ -44,7 +45,11 @@ func (g *guard) Unlock() {
 		g.Mutex.Unlock()
 		for i := range list {
 			o := &list[i]
-			g.network.Send(o.to, o.session, &o.message)
+			if !g.network.Send(o.to, o.session, &o.message) {
+				g.Mutex.Lock()
+				g.unsent(o)
+				g.Mutex.Unlock()
+			}
 		}
 		clear(list)
 		g.Mutex.Lock()

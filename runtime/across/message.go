@@ -9,10 +9,11 @@ import (
 
 // Network carries messages between stores, in sessions as package commit has them.
 type Network interface {
-	// Send puts m under way to a store, in a session that the network has begun by Store.Up; or to the sender itself, in session 0. It neither waits nor
-	// fails: what is lost is lost with the session, of which both stores are told by Store.Lost. m is used again when Send has returned, but what m refers to is not
-	// changed. One goroutine at a time calls Send for one sender, which does not hold its mutex.
-	Send(to event.StoreID, session uint64, m *Message)
+	// Send puts m under way to a store, in a session that the network has begun by Store.Up; or to the sender itself, in session 0. It does not
+	// wait. What is lost is lost with the session, of which both stores are told by Store.Lost; false: the session has ended, though the sender may not have been
+	// told so yet. m is used again when Send has returned, but what m refers to is not changed. One goroutine at a time calls Send for one sender, which does not
+	// hold its mutex.
+	Send(to event.StoreID, session uint64, m *Message) bool
 }
 
 // Kind says what one store tells another.

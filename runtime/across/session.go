@@ -42,6 +42,11 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 	for i := range list {
 		s.order(&list[i])
 	}
+	ends := s.untold
+	s.untold = nil
+	for i := range ends {
+		s.tellEnd(&ends[i], 0)
+	}
 }
 
 // Lost says that the session with another store has ended.
@@ -276,5 +281,25 @@ func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
 
 // EndChain tells the store that waits for it how a chain has ended, for a client.
 func (s *Store) EndChain(c event.Chain, r *Reply) {
-	s.tell(c.Store, Message{Kind: Ended, Chain: c, Reply: r})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tellEnd(&Message{Kind: Ended, Chain: c, Reply: r}, 0)
+}
+
+// tellEnd tells how a chain has ended, in another session than one that is over. That store may have heard of it before, and the client have begun the chain since: then
+// nothing else would end its waiting. Caller holds mu.
+func (s *Store) tellEnd(m *Message, over uint64) {
+	to := m.Chain.Store
+	if !s.reaches(to) || over != 0 && s.session(to) == over {
+		s.untold = append(s.untold, *m)
+		return
+	}
+	s.send(to, *m)
+}
+
+// unsent takes a message that has found no session any more. Caller holds mu.
+func (s *Store) unsent(o *outgoing) {
+	if o.message.Kind == Ended {
+		s.tellEnd(&o.message, o.session)
+	}
 }

@@ -68,6 +68,7 @@ type Store struct {
 	lacks       []lacking                // what was found since then
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []Message                // of store 0: Orders with parts in stores with which it has no session
+	untold      []Message                // Ended, for stores with which there was no session
 	asked       map[uint64]*asked        // that are not answered
 	habits      map[string]*habit        // of methods, whose events go over several stores: see try.go
 	held        map[heldID]*Held         // for events of other stores
@@ -100,7 +101,7 @@ type Counts struct {
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, sessions: make([]uint64, cfg.Stores), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked),
 		held: make(map[heldID]*Held), habits: make(map[string]*habit)}
-	s.mu.network = cfg.Network
+	s.mu.network, s.mu.unsent = cfg.Network, s.unsent
 	s.settled.task, s.committed.task = s.forgetSettled, s.applyCommitted
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s

@@ -186,18 +186,29 @@ const lag = 30
 
 // connect begins a session between two stores.
 func (c *Cluster) connect(a, b *node) {
-	c.mu.Lock()
-	c.last++
-	l := newLink(c.last)
-	c.links[between(a.id, b.id)] = &l
-	c.mu.Unlock()
+	l := c.newSession(a, b)
 	for _, ends := range [...][2]*node{{a, b}, {b, a}} {
-		ends[0].sys.Across().Up(ends[1].id, l.session)
-		c.isReady(&l, ends[0])
+		c.hears(l, ends[0], ends[1])
 		for range lag {
 			c.wait.Yield() // the other store hears of the session later
 		}
 	}
+}
+
+// newSession puts a session in the place of that which two stores had. They have not heard of it.
+func (c *Cluster) newSession(a, b *node) *link {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	l := newLink(c.last)
+	c.links[between(a.id, b.id)] = &l
+	return &l
+}
+
+// hears tells a store of a session with another one.
+func (c *Cluster) hears(l *link, n, of *node) {
+	n.sys.Across().Up(of.id, l.session)
+	c.isReady(l, n)
 }
 
 // isReady has a node get what it is told in a session.
@@ -348,7 +359,7 @@ type network struct {
 
 // Send implements across.Network. Messages cross in their form on the wire, those of a store to itself, too: so no store shares with another what it
 // holds.
-func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
+func (n network) Send(to event.StoreID, session uint64, m *across.Message) bool {
 	c, target := n.c, n.from
 	wire := m.Append(make([]byte, 0, 256))
 	c.mu.Lock()
@@ -356,7 +367,7 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 	l := &target.own
 	if to != target.id {
 		if l = c.links[between(target.id, to)]; l == nil || l.session != session {
-			return
+			return false
 		}
 		target = c.nodes[to]
 	}
@@ -378,6 +389,7 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 	} else {
 		l.early[to] = append(l.early[to], start)
 	}
+	return true
 }
 
 // Counts adds up what has happened between the stores.
