@@ -163,7 +163,7 @@ func (p *Part) run(v *visit, c *Call) {
 	var r *Reply
 	defer func() {
 		if r == nil { // runtime.Goexit ends the worker
-			r = p.unwound(c)
+			r = unwound(p.name.Event, c)
 		}
 		if p.answer(v, r) {
 			p.work() // another worker would have to be woken
@@ -173,8 +173,8 @@ func (p *Part) run(v *visit, c *Call) {
 }
 
 // unwound is the answer to a call whose code has called runtime.Goexit. It may have got locks that nothing has told of.
-func (p *Part) unwound(c *Call) *Reply {
-	return &Reply{Failed: &event.AbortError{Msg: event.MsgGoexit, Event: p.name.Event, Fault: true}, Granted: true, Run: c.Run}
+func unwound(of event.EventID, c *Call) *Reply {
+	return &Reply{Failed: &event.AbortError{Msg: event.MsgGoexit, Event: of, Fault: true}, Granted: true, Run: c.Run}
 }
 
 // answer answers a call, perhaps with a vote. It reports whether the part is over then: the caller is its worker.

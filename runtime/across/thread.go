@@ -86,7 +86,7 @@ func (th *thread) Call(to event.StoreID, c *Call, by Caller) *Reply {
 		}
 		by.Told(d.call.Lines, d.call.Grown)
 		th.told += len(d.call.Grown)
-		if r := by.Serve(d.call); r != nil {
+		if r := th.serve(d, outer, by); r != nil {
 			th.reply(d.from, r)
 			continue
 		}
@@ -95,6 +95,42 @@ func (th *thread) Call(to event.StoreID, c *Call, by Caller) *Reply {
 		ok = th.send(s.cfg.StoreOf(pass.Target), d.from, &pass, by)
 	}
 	return nil
+}
+
+// serve makes a call of another store here. If the code calls runtime.Goexit, the calls within which it runs have to be answered before it is unwound: an event is decided when
+// none is open.
+func (th *thread) serve(d delivery, outer int, by Caller) *Reply {
+	done := false
+	defer func() {
+		if done {
+			return
+		}
+		if p := recover(); p != nil { // the attempt is withdrawn
+			panic(p)
+		}
+		th.unwind(d, outer)
+	}()
+	r := by.Serve(d.call)
+	done = true
+	return r
+}
+
+// unwind answers a call whose code has called runtime.Goexit, and has the calls end within which that has run.
+func (th *thread) unwind(d delivery, outer int) {
+	for ok := true; ok; d, ok = next(th.t.attempt, &th.inbox) {
+		switch r := d.reply; {
+		case r == nil: // what follows is called in vain
+			th.reply(d.from, unwound(th.t.name.Event, d.call))
+		case r.Withdrawn:
+			th.t.Lost(r.Claim)
+		default:
+			back := th.answered(r)
+			if len(th.open) == outer {
+				return
+			}
+			th.reply(back, r)
+		}
+	}
 }
 
 // send sends a call, whose answer is for the store back. False: the attempt is over.
@@ -244,7 +280,7 @@ func (v *visit) serve(c *Call, by Caller) {
 			return
 		}
 		for ok := true; ok && c != nil; { // what follows is called in vain
-			tell(p.unwound(c))
+			tell(unwound(p.name.Event, c))
 			var d delivery
 			d, ok = next(p.attempt, &v.inbox)
 			c = d.call
