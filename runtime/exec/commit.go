@@ -254,7 +254,7 @@ func (ev *Event) needed(ops []activation.Op) (set uint64) {
 			set |= outbox.StripeOf(uint64(clientOf(receiver(o).client).id))
 		case activation.OpTimer, activation.OpCancel:
 			set |= outbox.TimersStripe
-		case activation.OpPrint:
+		case activation.OpPrint, activation.OpLog:
 			set |= outbox.OutputStripe
 		}
 	}

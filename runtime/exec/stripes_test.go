@@ -1,6 +1,10 @@
 package exec
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -48,5 +52,51 @@ func TestReadersOfOneIssuerAgreeOnAnOrder(t *testing.T) {
 			}
 		}
 		t.Fatalf("%d and %d sub-events ran, not %d", len(logs[0].got), len(logs[1].got), clients*rounds)
+	}
+}
+
+// yielding keeps the lines of a log, and lets other goroutines run at each.
+type yielding struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines []string
+}
+
+func (h *yielding) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h *yielding) Handle(_ context.Context, r slog.Record) error {
+	h.mu.Lock()
+	h.lines = append(h.lines, r.Message)
+	h.mu.Unlock()
+	runtime.Gosched()
+	return nil
+}
+
+// An event commits in one step: no line of another event, of any actor, is among its lines of the log.
+func TestLinesOfTheLogComeOutInOneStep(t *testing.T) {
+	log := &yielding{}
+	s, cl := testSystem(t, Config{Log: slog.New(log)})
+	const clients, rounds = 8, 200
+	var group sync.WaitGroup
+	for c := range clients {
+		d, cl := newDesk(t, cl), s.Client()
+		group.Go(func() {
+			for r := range rounds {
+				mustNot(t, d.await(cl, func(cx *Cx, _ *desk) {
+					for range 2 {
+						cx.Log(fmt.Sprint(c, " ", r))
+					}
+				}))
+			}
+		})
+	}
+	group.Wait()
+	if len(log.lines) != 2*clients*rounds {
+		t.Fatalf("the log has %d lines, not %d", len(log.lines), 2*clients*rounds)
+	}
+	for i := 0; i < len(log.lines); i += 2 {
+		if log.lines[i] != log.lines[i+1] {
+			t.Fatalf("lines %d and %d of the log are of two events", i, i+1)
+		}
 	}
 }

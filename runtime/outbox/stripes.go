@@ -9,7 +9,7 @@ import (
 
 // Stripes order the commits of events that write no actor in common and still add to the same
 // lists: readers of one issuer whose sub-events go to several targets, events that call back
-// the same clients, print, or set timers. Each event adds to several lists. Without stripes two
+// the same clients, print, log, or set timers. Each event adds to several lists. Without stripes two
 // events could be in one order in one list and in the other order in another list, and no serial
 // order would explain both.
 //
