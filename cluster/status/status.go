@@ -112,8 +112,8 @@ const (
 	Healthy  Health = "HEALTHY"
 	Healing  Health = "HEALING"   // it works, and is making replicas
 	Degraded Health = "DEGRADED"  // it works; what is missing does not come by itself
-	Stopped  Health = "STOPPED"   // some actors are not served; a node in a minority cannot tell, and does not say so
-	NoQuorum Health = "NO QUORUM" // the node that was asked is in a minority: others may go on
+	Stopped  Health = "STOPPED"   // some actors are not served; a node that hears too few others cannot tell, and does not say so
+	NoQuorum Health = "NO QUORUM" // the node that was asked is in a minority, of all or of those that keep a store: others may go on
 	Single   Health = "SINGLE"    // one node alone, by intention
 )
 
@@ -163,9 +163,18 @@ func (s *Status) Judge() {
 		}
 	}
 	minority := spare(s.Voters, up) < 0 // and what this node does not hear may be there
+	const askOthers = "ask the other nodes, each at its machine: aeond status --data DIR; if they hear each other, mend the network of this node, and restart none"
 	if minority {
-		worse(NoQuorum, fmt.Sprintf("%d of %d nodes that vote are heard: members and places cannot change", count(s.Voters, up), len(s.Voters)),
-			"ask the other nodes, each at its machine: aeond status --data DIR; if they hear each other, mend the network of this node, and restart none")
+		worse(NoQuorum, fmt.Sprintf("%d of %d nodes that vote are heard: members and places cannot change", count(s.Voters, up), len(s.Voters)), askOthers)
+	}
+	var unheard []uint32 // stores that nodes may lead which are silent: so many that they need no others
+	for _, st := range s.Stores {
+		if st.Leader == 0 && (minority || spare(st.Wanted, func(n event.NodeID) bool { return !up(n) }) >= 0) {
+			unheard = append(unheard, st.ID)
+		}
+	}
+	if list, _ := storeList(unheard); len(unheard) > 0 && !minority {
+		worse(NoQuorum, fmt.Sprintf("too few of the nodes that keep %s are heard", list), askOthers)
 	}
 	for _, n := range s.Nodes {
 		if n.Refused != "" {
@@ -177,7 +186,7 @@ func (s *Status) Judge() {
 			next := fmt.Sprintf("restart %s, or give its place to a new node: aeond replace %s --data DIR", n.Name, n.Name)
 			stores := s.needed(n.ID)
 			switch list, have := storeList(stores); {
-			case minority:
+			case minority || slices.ContainsFunc(stores, func(id uint32) bool { return slices.Contains(unheard, id) }):
 				next = fmt.Sprintf("restart %s if it does not run", n.Name)
 			case len(stores) > 0:
 				next = fmt.Sprintf("restart %s: without it %s %s no leader", n.Name, list, have)
@@ -202,7 +211,7 @@ func (s *Status) Judge() {
 		if len(st.Wanted) < st.Want {
 			lacks.of(st.ID, Healing, fmt.Sprintf("%%s %%s %d of %d replicas", len(st.Wanted), st.Want))
 		}
-		if st.Leader == 0 && minority {
+		if slices.Contains(unheard, st.ID) {
 			lacks.of(st.ID, NoQuorum, "this node knows no leader of %s")
 			continue
 		}

@@ -101,6 +101,33 @@ func TestWhatANodeInAMinoritySays(t *testing.T) {
 	}
 }
 
+// A node that hears most voters may be cut off from the nodes that keep a store: it does not claim that these do not serve it. If so few are silent that they could not, it does.
+func TestWhatANodeSaysOfAStoreWhoseNodesAreSilent(t *testing.T) {
+	of := func(silent ...event.NodeID) *Status {
+		return three(func(s *Status) {
+			s.Voters, s.WantVoters = []event.NodeID{1, 2, 3, 4, 5}, 5
+			for _, n := range s.Voters[3:] {
+				s.Nodes = append(s.Nodes, Node{ID: n, Name: "n" + string(rune('0'+n)), State: Serving})
+			}
+			for _, n := range silent {
+				s.Nodes[n-1].State = Silent
+			}
+			s.Stores = append(s.Stores, Store{ID: 1, Want: 3, Wanted: []event.NodeID{3, 4, 5}})
+		})
+	}
+	s := of(4, 5)
+	why := []string{"too few of the nodes that keep store 1 are heard", "n4 is silent for 0s", "n5 is silent for 0s", "this node knows no leader of store 1"}
+	if s.Health != NoQuorum || !slices.Equal(s.Why, why) {
+		t.Errorf("%s: %q", s.Health, s.Why)
+	}
+	if len(s.Next) != 3 || !strings.HasPrefix(s.Next[0], "ask the other nodes") || s.Next[1] != "restart n4 if it does not run" || s.Next[2] != "restart n5 if it does not run" {
+		t.Errorf("next: %q", s.Next)
+	}
+	if s := of(5); s.Health != Stopped || !slices.Contains(s.Why, "no node runs the actors of store 1") {
+		t.Errorf("%s: %q", s.Health, s.Why)
+	}
+}
+
 // What several stores lack is said once.
 func TestWhatStoresLack(t *testing.T) {
 	s := three(func(s *Status) {
