@@ -220,10 +220,14 @@ const untrusted = new Set([
 	"UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-// distrust is why a certificate is not trusted; undefined: fetch has failed otherwise.
-function distrust(err: unknown): string | undefined {
-	const cause = (err as { cause?: { code?: string } } | null)?.cause;
-	return cause?.code !== undefined && untrusted.has(cause.code) ? String(cause) : undefined;
+// unconnected are the codes with which it fails when there is no connection: no process listens, or the host is not found or silent.
+const unconnected = new Set(["EAI_AGAIN", "ECONNREFUSED", "ENOTFOUND", "UND_ERR_CONNECT_TIMEOUT"]);
+
+// unsent is why fetch has surely not sent a request; undefined: it may have.
+function unsent(err: unknown): { code: string; message: string } | undefined {
+	const cause = (err as { cause?: { code?: string; message?: string } } | null)?.cause;
+	const code = cause?.code ?? "";
+	return untrusted.has(code) || unconnected.has(code) ? { code, message: cause?.message ? String(cause) : code } : undefined; // of several addresses it has no message
 }
 
 // uncertain is a failure of a request that may have happened before.
@@ -318,14 +322,14 @@ class Connection {
 				if (err instanceof AeonError) {
 					throw err;
 				}
-				const why = distrust(err);
-				if (why === undefined) {
-					lost = true;
-					refused.clear();
-				} else {
+				const why = unsent(err);
+				lost ||= why === undefined;
+				if (why !== undefined && untrusted.has(why.code)) {
 					refused.add(at);
+				} else {
+					refused.clear();
 				}
-				failure = new AeonError("unreachable", `the program has not answered: ${why ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
+				failure = new AeonError("unreachable", `the program has not answered: ${why?.message ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
 			}
 			const failed = lost ? uncertain(failure) : failure;
 			if (Date.now() + pauseMs + sendMinMs >= until || refused.size === this.urls.length) { // certificates are for people to mend

@@ -1,5 +1,6 @@
 // What TestClientOfThePage runs: the client in TypeScript, as the page of the shop has it, before a fetch that is made up. The last line that it prints
 // is "done".
+import { createServer } from "node:net";
 import { AeonError, connect } from "./shop.js";
 
 const text = (v) => JSON.stringify(v, (_, x) => (typeof x === "bigint" ? `${x}n` : x));
@@ -52,6 +53,32 @@ const cases = {
 		let sent = 0;
 		const shop = connect({ url: "http://127.0.0.1:1", timeoutMs: 20, fetch: busy(() => sent++) });
 		same([await outcome(shop.Shop("main").list()), sent], ["unavailable no", 1], "the outcome, and how often it was sent");
+	},
+
+	// A call has not happened if no process listens, as Node.js says. It is sent again, and if a connection is lost once it may have happened.
+	async listens() {
+		const order = { customer: "ann", article: "pen", pieces: 1n };
+		const failed = (cause) => () => Promise.reject(Object.assign(new TypeError("fetch failed"), { cause }));
+		const port = await new Promise((resolve) => {
+			const server = createServer().listen(0, () => {
+				const { port } = server.address();
+				server.close(() => resolve(port));
+			});
+		});
+		const causes = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].map((code) => ({ code }));
+		for (const host of ["127.0.0.1", "localhost"]) { // which may have two addresses
+			causes.push(await fetch(`http://${host}:${port}`).catch((err) => err.cause));
+		}
+		for (const cause of causes) {
+			let sent = 0;
+			const refuse = failed(cause);
+			const options = { url: "http://127.0.0.1:1", timeoutMs: 500, fetch: () => (sent++, refuse()) };
+			same([await outcome(connect(options).Shop("main").order(order)), sent > 1], ["unreachable no", true], `the outcome for ${cause}, ${cause.code}, and whether it was sent again`);
+			const lose = failed({ code: "ECONNRESET" });
+			options.fetch = () => (sent++ === 0 ? lose() : refuse());
+			sent = 0;
+			same(await outcome(connect(options).Shop("main").order(order)), "unreachable unknown", `the outcome for a lost connection, and ${cause.code}`);
+		}
 	},
 
 	// What fetch would refuse to send is refused at once, and not taken for a program that does not answer.

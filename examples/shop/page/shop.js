@@ -143,10 +143,13 @@ const untrusted = new Set([
     "ERR_TLS_CERT_ALTNAME_INVALID", "HOSTNAME_MISMATCH", "INVALID_CA", "INVALID_PURPOSE", "PATH_LENGTH_EXCEEDED", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_GET_ISSUER_CERT",
     "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
-// distrust is why a certificate is not trusted; undefined: fetch has failed otherwise.
-function distrust(err) {
+// unconnected are the codes with which it fails when there is no connection: no process listens, or the host is not found or silent.
+const unconnected = new Set(["EAI_AGAIN", "ECONNREFUSED", "ENOTFOUND", "UND_ERR_CONNECT_TIMEOUT"]);
+// unsent is why fetch has surely not sent a request; undefined: it may have.
+function unsent(err) {
     const cause = err?.cause;
-    return cause?.code !== undefined && untrusted.has(cause.code) ? String(cause) : undefined;
+    const code = cause?.code ?? "";
+    return untrusted.has(code) || unconnected.has(code) ? { code, message: cause?.message ? String(cause) : code } : undefined; // of several addresses it has no message
 }
 // uncertain is a failure of a request that may have happened before.
 function uncertain(f) {
@@ -233,15 +236,15 @@ class Connection {
                 if (err instanceof AeonError) {
                     throw err;
                 }
-                const why = distrust(err);
-                if (why === undefined) {
-                    lost = true;
-                    refused.clear();
-                }
-                else {
+                const why = unsent(err);
+                lost ||= why === undefined;
+                if (why !== undefined && untrusted.has(why.code)) {
                     refused.add(at);
                 }
-                failure = new AeonError("unreachable", `the program has not answered: ${why ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
+                else {
+                    refused.clear();
+                }
+                failure = new AeonError("unreachable", `the program has not answered: ${why?.message ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
             }
             const failed = lost ? uncertain(failure) : failure;
             if (Date.now() + pauseMs + sendMinMs >= until || refused.size === this.urls.length) { // certificates are for people to mend
