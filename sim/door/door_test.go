@@ -203,6 +203,8 @@ func TestCalls(t *testing.T) {
 		{"GET", "/v1/Shop/main/total", "", nil, 200, "0"},
 		{"GET", "/v1/Shop/a%2Fb%20c/total", "", nil, 200, "0"},
 		{"GET", "/v1/Shop/%2E%2E/total", "", nil, 200, "0"},
+		{"GET", "/v1/Shop/%2F/total", "", nil, 200, "0"},
+		{"POST", "/v1/Shop/%2f/total", "", nil, 200, "0"},
 		{"POST", "/v1/Shop/main/count", "", nil, 200, "1"},
 		{"POST", "/v1/Shop/main/later", `{"n":10}`, nil, 200, "12"},
 

@@ -280,6 +280,7 @@ func TestAuditHasEachCall(t *testing.T) {
 		{"ann", "POST", "/v1/Shop/main/add", `{"n":7654321}`, "k", "ann Shop main add done true"},
 		{"ann", "POST", "/v1/Shop/main/add", `{"n":"x"}`, "", "ann Shop main add arguments false"},
 		{"ops", "POST", "/v1/Shop/a%2F%FF/put", `{"item":{"Name":"air","Cents":0,"Size":"SMALL","Tags":[]}}`, "", "ops Shop a/\xff put aborted false"},
+		{"ops", "POST", "/v1/Shop/%2F/put", `{"item":{"Name":"air","Cents":0,"Size":"SMALL","Tags":[]}}`, "", "ops Shop / put aborted false"},
 		{"ann", "GET", "/v1/Shop/main/add", "", "", "ann Shop main add method false"},
 		{"ann", "GET", "/v1/Shop/main/find?name=7654321", "", "", ""},
 		{"ann", "GET", "/v1/Shop/main/find?name=7654321&name=", "", "", ""},

@@ -37,9 +37,9 @@ func (s *Server) known(next func(http.ResponseWriter, *http.Request, *access.Cal
 // before Servers.
 func Known(g *gate.Gate, next func(http.ResponseWriter, *http.Request, *access.Caller)) http.Handler {
 	mux, knows := http.NewServeMux(), known(g, next)
-	for _, pattern := range []string{"POST " + callPath, "GET " + callPath, "GET " + eventsPath, "/"} { // the audit has the names of a call
-		mux.HandleFunc(pattern, knows)
-	}
+	handleCalls(mux, knows) // the audit has the names of a call
+	mux.HandleFunc("GET "+eventsPath, knows)
+	mux.HandleFunc("/", knows)
 	return mux
 }
 

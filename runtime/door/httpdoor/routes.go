@@ -13,14 +13,14 @@ import (
 // The patterns of paths.
 const (
 	callPath   = "/v1/{class}/{key}/{method}"
+	slashPath  = "/v1/{class}/%2F/{method}" // of an actor of the name "/", for which {key} does not stand: it is the end of a path to ServeMux
 	eventsPath = ClientsPath + "/{id}/events"
 )
 
 // handler returns what takes each request to the method that serves its path, and refuses those of strange pages before.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+callPath, s.known(s.call))
-	mux.HandleFunc("GET "+callPath, s.known(s.call))
+	handleCalls(mux, s.known(s.call))
 	mux.HandleFunc("POST "+ClientsPath, s.known(s.beginClient))
 	mux.HandleFunc("DELETE "+ClientsPath+"/{id}", s.known(s.endClient))
 	mux.HandleFunc("GET "+eventsPath, s.known(s.events))
@@ -50,6 +50,17 @@ func (s *Server) handler() http.Handler {
 		served = beside(s.peer, served)
 	}
 	return Guard(served, s.Tokens != nil, s.fail)
+}
+
+// handleCalls has mux take calls to next.
+func handleCalls(mux *http.ServeMux, next http.HandlerFunc) {
+	for _, method := range []string{"POST ", "GET "} {
+		mux.HandleFunc(method+callPath, next)
+		mux.HandleFunc(method+slashPath, func(w http.ResponseWriter, r *http.Request) {
+			r.SetPathValue("key", "/")
+			next(w, r)
+		})
+	}
 }
 
 // Guard refuses requests of strange pages to a server that asks for tokens, or does not.
