@@ -45,7 +45,7 @@ func TestDonesShareAMessage(t *testing.T) {
 	}
 
 	for number := range uint64(3) {
-		s.RestoreDecision(commit.Name{Number: number + 1}, []event.StoreID{1})
+		s.RestoreDecision(commit.Name{Number: number + 1}, 0, []event.StoreID{1})
 	}
 	s.settled.busy = true // so that no worker takes them
 	s.Receive(1, 1, &Message{Kind: Commit, Commit: commit.Message{Kind: commit.Done, Name: commit.Name{Number: 1}}, Also: []commit.Name{{Number: 2}, {Number: 3}}})

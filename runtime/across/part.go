@@ -36,6 +36,7 @@ type Part struct {
 	name    commit.Name
 	home    event.StoreID
 	Chain   event.Chain // that the event is a step of, or would begin
+	At      int64       // of a part that commits: when its home has decided that, in nanoseconds since 1970
 	proxy   Proxy
 	attempt *order.Attempt
 	token   uint32
@@ -107,11 +108,11 @@ func (s *Store) RestorePart(name commit.Name, home event.StoreID, chain event.Ch
 	s.participant.Restore(name, home)
 }
 
-// RestoreDecision is [RESTORE], of a decision that names the stores which have to carry it out.
-func (s *Store) RestoreDecision(name commit.Name, stores []event.StoreID) {
+// RestoreDecision is [RESTORE], of a decision that has its time and names the stores which have to carry it out.
+func (s *Store) RestoreDecision(name commit.Name, at int64, stores []event.StoreID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.home.Restore(name, stores)
+	s.home.Restore(name, at, stores)
 }
 
 // Refused implements order.Refused.

@@ -390,7 +390,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 			p.do(p.write)
 		case commit.Apply, commit.Release:
 			p := s.parts.Get(f.Name)
-			switch p.ending = true; {
+			switch p.ending, p.At = true, f.At; {
 			case p.dropped: // the store has ended
 			case f.Act == commit.Apply && p.busy:
 				p.do(p.apply)

@@ -193,6 +193,7 @@ func (t *Try) learn() {
 type Verdict struct {
 	Keep   bool            // the batch of the event needs a row of the decision
 	Stores []event.StoreID // that the row names
+	At     int64           // when it is decided, in nanoseconds since 1970, which the home notes then
 }
 
 // order returns what store 0 gets to order the attempt.
@@ -346,11 +347,11 @@ func (t *Try) Leave() {
 	s.leave(t)
 }
 
-// Decided is [DECIDE]: the decision of an attempt is durable.
-func (s *Store) Decided(name commit.Name) {
+// Decided is [DECIDE]: the decision of an attempt, which was made at a time, is durable.
+func (s *Store) Decided(name commit.Name, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.carryOut(s.home.Decided(name, s.noEffects()))
+	s.carryOut(s.home.Decided(name, at, s.noEffects()))
 }
 
 // Calm is [CALM], up to GoOn: it returns when other stores have carried out all that was decided before, and the store has no row of that any more. The error says

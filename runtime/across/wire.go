@@ -307,12 +307,13 @@ func claim(d *codec.Decoder, l []order.Wanted) (c order.Wanted) {
 const (
 	inCommitYes set = 1 << iota
 	inCommitWrites
+	inCommitAt
 )
 
 var commits = [...]set{
 	commit.Prepare:  inCommitWrites,
 	commit.Vote:     inCommitYes,
-	commit.Decision: inCommitYes,
+	commit.Decision: inCommitYes | inCommitAt,
 	commit.Done:     0,
 	commit.Ask:      0,
 	commit.Dropped:  0,
@@ -320,7 +321,7 @@ var commits = [...]set{
 
 func putCommit(e *codec.Encoder, m commit.Message, also []commit.Name) {
 	// Invariant: a message has only fields of its kind.
-	if has := in(inCommitYes, m.Yes) | in(inCommitWrites, m.Writes); m.Kind == 0 || int(m.Kind) >= len(commits) || has&^commits[m.Kind] != 0 || len(also) > 0 && m.Kind != commit.Done {
+	if has := in(inCommitYes, m.Yes) | in(inCommitWrites, m.Writes) | in(inCommitAt, m.At != 0); m.Kind == 0 || int(m.Kind) >= len(commits) || has&^commits[m.Kind] != 0 || len(also) > 0 && m.Kind != commit.Done {
 		assert.Unreachable("across: message of the commit of kind %d with the fields %b, and %d more names", m.Kind, has, len(also))
 	}
 	e.Uint(uint64(m.Kind))
@@ -331,11 +332,15 @@ func putCommit(e *codec.Encoder, m commit.Message, also []commit.Name) {
 			putName(e, n)
 		}
 	}
-	switch commits[m.Kind] {
-	case inCommitYes:
+	f := commits[m.Kind]
+	if f&inCommitYes != 0 {
 		e.Bool(m.Yes)
-	case inCommitWrites:
+	}
+	if f&inCommitWrites != 0 {
 		e.Bool(m.Writes)
+	}
+	if f&inCommitAt != 0 {
+		e.Int(m.At)
 	}
 }
 
@@ -349,11 +354,15 @@ func getCommit(d *codec.Decoder) (m commit.Message, also []commit.Name) {
 	if m.Kind == commit.Done {
 		also = list(d, getName)
 	}
-	switch commits[m.Kind] {
-	case inCommitYes:
+	f := commits[m.Kind]
+	if f&inCommitYes != 0 {
 		m.Yes = d.Bool()
-	case inCommitWrites:
+	}
+	if f&inCommitWrites != 0 {
 		m.Writes = d.Bool()
+	}
+	if f&inCommitAt != 0 {
+		m.At = d.Int()
 	}
 	return m, also
 }

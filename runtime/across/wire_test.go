@@ -120,6 +120,9 @@ var (
 		m := commit.Message{Kind: commit.Kind(rapid.IntRange(1, len(commits)-1).Draw(t, "kind")), Name: names.Draw(t, "name")}
 		m.Yes = commits[m.Kind]&inCommitYes != 0 && flags.Draw(t, "yes")
 		m.Writes = commits[m.Kind]&inCommitWrites != 0 && flags.Draw(t, "writes")
+		if commits[m.Kind]&inCommitAt != 0 {
+			m.At = rapid.Int64().Draw(t, "at")
+		}
 		return m
 	})
 	questionOf = rapid.Custom(func(t *rapid.T) *Question {
@@ -261,7 +264,7 @@ func samples() []one {
 		{"done, with others", &Message{Kind: Commit, Commit: commit.Message{Kind: commit.Done, Name: name}, Also: []commit.Name{{Event: name.Event, Number: 5}, name}}},
 		{"vote of a store that is traced", &Message{Kind: Commit, Commit: commit.Message{Kind: commit.Vote, Yes: true, Name: name}, Tick: 1_700_000_000_000_000_000}},
 		{"vote", voting(commit.Message{Kind: commit.Vote, Yes: true})},
-		{"decision", voting(commit.Message{Kind: commit.Decision, Yes: true})},
+		{"decision", voting(commit.Message{Kind: commit.Decision, Yes: true, At: 300})},
 		{"done", voting(commit.Message{Kind: commit.Done})},
 		{"ask of a decision", voting(commit.Message{Kind: commit.Ask})},
 		{"dropped", dropped},
@@ -309,7 +312,7 @@ var golden = map[string]string{
 	"prepare":                        "09070181208070819081808040010000",
 	"vote of a store that is traced": "0907028120807081908180804001008080d0e2c6bfce972f",
 	"vote":                           "09070281208070819081808040010000",
-	"decision":                       "09070381208070819081808040010000",
+	"decision":                       "0907038120807081908180804001d8040000",
 	"done":                           "09070481208070819081808040000000",
 	"done, with others":              "0907048120807081908180804002812080708050812080708190818080400000",
 	"ask of a decision":              "090705812080708190818080400000",

@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -78,6 +79,12 @@ type Timed struct {
 	Origin *span.Origin   // while spans are recorded
 	Pos    store.Position // of the event that has set it
 	Again  func()         // of a timer that belongs to no actor: it calls this, and nothing else
+}
+
+// NewTimer returns the timer that an OpTimer sets, of an event that has committed at a time.
+func (o *Op) NewTimer(committed time.Time) *Timer {
+	return &Timer{Issuer: o.Issuer, Name: o.Name, Every: o.Every, Due: sched.After(committed, o.Delay),
+		Call: Timed{Target: o.Target, Method: o.Method, Object: o.Object, Call: o.Call, Args: o.Args}}
 }
 
 func (cx *Activation) emit(o Op) {

@@ -1,10 +1,20 @@
 package activation
 
 import (
+	"time"
+
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 )
+
+// CommittedAt returns when the event commits, by the clock of this store, which says now. A part may learn late that its home has committed.
+func (r *Run) CommittedAt(now time.Time) time.Time {
+	if w := r.Wide(); w != nil && w.Part != nil {
+		return now.Add(min(0, time.Unix(0, w.Part.At).Sub(now)))
+	}
+	return now
+}
 
 // Prepared makes p what the row of a part has, but Changes. For args and number see issues.
 func (r *Run) Prepared(p *row.Prepared, args []byte, number func(*Method) uint32) {

@@ -26,7 +26,8 @@ const (
 // Try is an attempt at its home. The zero value is one that has not begun.
 type Try struct {
 	phase  phase
-	writes bool // somewhere
+	writes bool  // somewhere
+	at     int64 // when it was decided, in nanoseconds since 1970
 	parts  []part
 	// What most attempts have of lists is part of the Try.
 	first [2]part
@@ -245,20 +246,20 @@ func (h *Home) Dropped(from event.StoreID, m Message, out []Effect) []Effect {
 	return h.withdraw(m.Name, t, out)
 }
 
-// Decided is [DECIDE]: what Decide or Confirm asked for is durable.
-func (h *Home) Decided(name Name, out []Effect) []Effect {
+// Decided is [DECIDE]: what Decide or Confirm asked for is durable. It was appended at a time, in nanoseconds since 1970.
+func (h *Home) Decided(name Name, at int64, out []Effect) []Effect {
 	t := h.tries.Get(name)
 	if t == nil || t.phase != deciding {
 		assert.Unreachable("commit: %v is decided, and not to be", name)
 	}
-	t.phase = decided
+	t.phase, t.at = decided, at
 	out = append(out, Effect{Act: Answer, Name: name})
 	left := 0
 	for i := range t.parts {
 		p := &t.parts[i]
 		if p.done = !p.writes; !p.done {
 			left++
-			out = send(out, p.store, Message{Kind: Decision, Name: name, Yes: true})
+			out = send(out, p.store, t.committed(name))
 		} else if p.early { // it holds its locks; if it has a row the attempt has aborted
 			out = send(out, p.store, Message{Kind: Decision, Name: name, Yes: !p.row})
 		}
@@ -267,6 +268,11 @@ func (h *Home) Decided(name Name, out []Effect) []Effect {
 		h.tries.Delete(name)
 	}
 	return out
+}
+
+// committed is the Decision for what has to carry out that the attempt has committed.
+func (t *Try) committed(name Name) Message {
+	return Message{Kind: Decision, Name: name, Yes: true, At: t.at}
 }
 
 // Done takes a Done.
@@ -293,7 +299,7 @@ func (h *Home) Asked(from event.StoreID, m Message, out []Effect) []Effect {
 	case t == nil:
 		return send(out, from, Message{Kind: Decision, Name: m.Name})
 	case t.phase == decided:
-		return send(out, from, Message{Kind: Decision, Name: m.Name, Yes: true})
+		return send(out, from, t.committed(m.Name))
 	}
 	return out
 }
@@ -337,16 +343,16 @@ func (h *Home) Up(store event.StoreID, out []Effect) []Effect {
 	for _, name := range h.tries.Names() {
 		t := h.tries.Get(name)
 		if p := t.part(store); p != nil && t.phase == decided && !p.done {
-			out = send(out, store, Message{Kind: Decision, Name: name, Yes: true})
+			out = send(out, store, t.committed(name))
 		}
 	}
 	return out
 }
 
-// Restore is [RESTORE], of the row of a decision, which names the stores that have to carry it out.
-func (h *Home) Restore(name Name, stores []event.StoreID) {
+// Restore is [RESTORE], of the row of a decision, which has its time and names the stores that have to carry it out.
+func (h *Home) Restore(name Name, at int64, stores []event.StoreID) {
 	assert.That(len(stores) > 0, "commit: the decision of %v is for no store", name)
-	t := &Try{phase: decided, writes: true}
+	t := &Try{phase: decided, writes: true, at: at}
 	for _, s := range stores {
 		t.parts = append(t.parts, part{store: s, writes: true, voted: true})
 	}

@@ -32,7 +32,7 @@ const (
 	Prepare Kind = iota + 1
 	// Vote: a participant votes. Fields: Yes.
 	Vote
-	// Decision: the home says what was decided. Fields: Yes: it has committed.
+	// Decision: the home says what was decided. Fields: Yes: it has committed; At: when, then.
 	Decision
 	// Done: a participant has carried out that the attempt has committed, durably.
 	Done
@@ -53,6 +53,7 @@ type Message struct {
 	Kind   Kind
 	Yes    bool
 	Writes bool
+	At     int64 // in nanoseconds since 1970
 	Name   Name
 }
 
@@ -71,7 +72,8 @@ const (
 	// the attempt has seen here is durable, and it is known that this store's node has led since. What it has written here is undone, and its row
 	// deleted, durably, if it has one, unless Keep says that it has voted before, and that all stays. Fields: Keep.
 	Confirm
-	// Apply is of a participant: append the writes of the row in place of it, release the locks, and call Applied when that is durable.
+	// Apply is of a participant: append the writes of the row in place of it, release the locks, and call Applied when that is durable. Fields: At: when
+	// the attempt has committed.
 	Apply
 	// Drop is of a participant: the attempt has not committed. Undo it, append that there is no row if there is one, release the locks.
 	Drop
@@ -98,6 +100,7 @@ func (a Act) String() string { return actNames[a] }
 type Effect struct {
 	Act     Act
 	Keep    bool
+	At      int64 // in nanoseconds since 1970
 	To      event.StoreID
 	Name    Name
 	Message Message

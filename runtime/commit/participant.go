@@ -176,7 +176,7 @@ func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Eff
 		return append(out, Effect{Act: Release, Name: m.Name})
 	}
 	t.stage = applying
-	return append(out, Effect{Act: Apply, Name: m.Name})
+	return append(out, Effect{Act: Apply, Name: m.Name, At: m.At})
 }
 
 // Applied says that what Apply has asked for is durable.

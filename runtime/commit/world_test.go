@@ -202,7 +202,7 @@ func (w *world) open(n *node) {
 	}
 	if w.broken != "decisions are forgotten" {
 		for _, name := range slices.SortedFunc(maps.Keys(n.disk.decisions), Name.Compare) {
-			n.home.Restore(name, n.disk.decisions[name])
+			n.home.Restore(name, timeOf(name), n.disk.decisions[name])
 			w.saw["decisions restored"]++
 		}
 	}
@@ -275,12 +275,15 @@ func (w *world) do(n *node, out []Effect) {
 				at = 0
 			}
 			if n.id == w.script(f.Name).home {
-				w.wait(n, at, func(out []Effect) []Effect { return n.home.Decided(f.Name, out) })
+				w.wait(n, at, func(out []Effect) []Effect { return n.home.Decided(f.Name, timeOf(f.Name), out) })
 				w.release(n, f.Name)
 			} else {
 				w.wait(n, at, func(out []Effect) []Effect { return n.part.Prepared(f.Name, out) })
 			}
 		case Apply:
+			if f.At != timeOf(f.Name) {
+				w.fail("%v has committed at %d, and store %d is told at %d", f.Name, timeOf(f.Name), n.id, f.At)
+			}
 			at := w.append(n, record{kind: "apply", name: f.Name})
 			w.release(n, f.Name)
 			if w.broken == "done is said before it is durable" {
@@ -301,7 +304,7 @@ func (w *world) do(n *node, out []Effect) {
 			if w.broken == "a decision leaves before it is durable" {
 				at = 0
 			}
-			w.wait(n, at, func(out []Effect) []Effect { return n.home.Decided(f.Name, out) })
+			w.wait(n, at, func(out []Effect) []Effect { return n.home.Decided(f.Name, timeOf(f.Name), out) })
 		case Answer:
 			w.answer(f.Name)
 		case Forget:
@@ -311,6 +314,9 @@ func (w *world) do(n *node, out []Effect) {
 		}
 	}
 }
+
+// timeOf returns when an attempt is decided.
+func timeOf(name Name) int64 { return int64(name.Number) + 1 }
 
 // rowOf returns what a participant has of an attempt.
 func (w *world) rowOf(n *node, s *script, name Name) row {

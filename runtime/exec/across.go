@@ -135,10 +135,11 @@ func (ev *Event) wideRow(to *row.Writer) {
 	if r := ev.requested(); r != nil && ev.tailed() {
 		ev.sys.durable.ends.Leave(to, ev.chainOf().First, r)
 	}
-	if v := ev.verdict; v.Keep {
+	v := ev.verdict
+	if v.At = ev.sys.nanos(); v.Keep {
 		to.Key = row.AppendDecisionKey(to.Key[:0], ev.sys.doubts, w.Try.Name().Event, w.Try.Name().Number)
 		to.Begin()
-		to.Row = row.AppendStores(to.Row, v.Stores)
+		to.Row = row.AppendDecision(to.Row, v.At, v.Stores)
 		to.Set()
 	}
 }
@@ -146,16 +147,16 @@ func (ev *Event) wideRow(to *row.Writer) {
 // leaveWide ends what the event has been among several stores, and has the others told when its decision is durable: by answered, if that waits for it.
 func (ev *Event) leaveWide(waits bool) {
 	try, s, pos, printed := ev.Wide().Try, ev.sys, ev.maxPos, ev.printed
-	name := try.Name()
+	name, at := try.Name(), ev.verdict.At
 	try.Leave()
 	if !ev.verdict.Keep {
-		s.across.Decided(name)
+		s.across.Decided(name, at)
 		return
 	}
 	s.decided(1)
 	tell := func() {
 		s.output.Flush(printed)
-		s.across.Decided(name)
+		s.across.Decided(name, at)
 	}
 	if waits {
 		ev.tells = tell

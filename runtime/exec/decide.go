@@ -329,7 +329,7 @@ func (w *opWriter) encoded(o *activation.Op) []byte { return w.args[o.Encoded[0]
 // setTimer writes a timer and removes the older one of its name.
 func (w *opWriter) setTimer(o *activation.Op) {
 	w.cancel(o.Issuer, o.Name)
-	t := w.d.sys.newTimer(o)
+	t := o.NewTimer(w.ev.CommittedAt(w.d.sys.clock.Now()))
 	t.Generation = w.d.nextSeq()
 	o.Made = t
 	w.timers = append(w.timers, t)

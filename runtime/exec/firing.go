@@ -17,16 +17,10 @@ type (
 	timers = outbox.Timers[timed]
 )
 
-// newTimer returns the timer that o describes.
-func (s *System) newTimer(o *activation.Op) *timer {
-	return &timer{Issuer: o.Issuer, Name: o.Name, Every: o.Every, Due: s.timers.After(o.Delay),
-		Call: timed{Target: o.Target, Method: o.Method, Object: o.Object, Call: o.Call, Args: o.Args}}
-}
-
 // setTimer begins the timer that o describes. The event that issued it still holds the issuer.
 func (s *System) setTimer(o *activation.Op, from *trace.Source, origin *span.Origin) {
 	if o.Made == nil {
-		o.Made = s.newTimer(o)
+		o.Made = o.NewTimer(s.clock.Now())
 	}
 	o.Made.Call.From, o.Made.Call.Origin = from, origin
 	s.timers.Set(o.Made)

@@ -13,6 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -144,7 +145,7 @@ func (s *System) tryLater(c *goCall) {
 		wait -= rand.N(wait/2 + 1)
 	}
 	s.calls.Rest(true)
-	t := &timer{Due: s.timers.After(wait)}
+	t := &timer{Due: sched.After(s.clock.Now(), wait)}
 	t.Call.Again = func() { s.tryAgain(c, t) }
 	s.timers.Set(t)
 	s.timers.Wake()

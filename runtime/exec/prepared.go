@@ -51,11 +51,11 @@ func (r *recovery) inDoubt() error {
 			r.ends = append(r.ends, k.Event)
 			return nil
 		case row.KindDecided:
-			stores, err := row.ReadStores(payload)
+			at, stores, err := row.ReadDecision(payload)
 			if err == nil {
 				r.s.decided(1)
 				r.live++
-				r.s.across.RestoreDecision(name, stores)
+				r.s.across.RestoreDecision(name, at, stores)
 			}
 			return err
 		}

@@ -2,13 +2,14 @@ package nodes_test
 
 import (
 	"testing"
+	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/nodes"
 )
 
-// A gauge is an actor that is read, held, or reads two others, one after the other or both at a time; it says that it has, and that it is written. It deletes others.
+// A gauge is an actor that is read, held, or reads two others, one after the other or both at a time; it says that it has, and that it is written. It deletes others, and winds another one, which goes off later.
 type gauge struct{ aeonrt.Self }
 
 func (x *gauge) SaveField(*aeonrt.Writer, int)    {}
@@ -38,6 +39,7 @@ var (
 	gaugeApart   = gaugeMethod("apart", aeonrt.Effects{ReadOnly: true, Self: aeonrt.Read})
 	gaugeHail    = gaugeMethod("hail", aeonrt.Effects{Self: aeonrt.Write})
 	gaugeHailing = gaugeMethod("hailing", aeonrt.Effects{Self: aeonrt.Write})
+	gaugeWind    = gaugeMethod("wind", aeonrt.Effects{Self: aeonrt.Write})
 	gaugePackage = aeonrt.Package{Name: "gauge"}
 
 	gaugeHeld chan struct{} // hold waits until it is closed
@@ -45,9 +47,12 @@ var (
 	gaugeHails func(*aeonrt.Cx) // is what hail does, and hailing, which first says that it is written
 )
 
+// gaugeDelay is after what time a gauge that is wound does what hail does.
+const gaugeDelay = 10 * time.Second
+
 func init() {
 	gaugeClass.New = func() aeonrt.Object { return new(gauge) }
-	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark, &gaugeDrop, &gaugeClear, &gaugeApart, &gaugeHail, &gaugeHailing}, &gaugeNew
+	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark, &gaugeDrop, &gaugeClear, &gaugeApart, &gaugeHail, &gaugeHailing, &gaugeWind}, &gaugeNew
 	nothing := func(*aeonrt.Cx, any, aeonrt.Args) {}
 	gaugeNew.Run, gaugePeek.Run, gaugeRead.Run = nothing, nothing, nothing
 	gaugeHold.Run = func(*aeonrt.Cx, any, aeonrt.Args) { <-gaugeHeld }
@@ -88,6 +93,13 @@ func init() {
 		aeonrt.Async(cx, args.(*gaugeArgs).first, &gaugeRead, &gaugeArgs{})
 		aeonrt.CallRemote(cx, args.(*gaugeArgs).second, &gaugePeek, &gaugeArgs{})
 		<-gaugeHeld
+	}
+	gaugeWind.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
+		if to := args.(*gaugeArgs).first; !to.IsNull() {
+			aeonrt.CallRemote(cx, to, &gaugeWind, &gaugeArgs{second: to})
+			return
+		}
+		cx.EmitAfter(gaugeDelay, "", args.(*gaugeArgs).second, &gaugeHail, &gaugeArgs{})
 	}
 	gaugePackage.Classes = []*aeonrt.Class{&gaugeClass}
 }

@@ -2,8 +2,10 @@ package nodes_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -65,5 +67,47 @@ func TestTimersEndWithTheirClientElsewhere(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The delay of a timer that an event sets in another store begins when the event commits, however late that store learns of it: it is down meanwhile, and so
+// may be the store that has decided.
+func TestTimersOfAStoreThatLearnsLate(t *testing.T) {
+	const trip, away = 10 * time.Millisecond, gaugeDelay - 2*time.Second
+	for _, down := range [][]event.StoreID{{1}, {0, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			c, all := gauges(t, func(cfg *nodes.Config) { cfg.Delay = under(trip) })
+			var rang []time.Time
+			gaugeHails = func(*aeonrt.Cx) { rang = append(rang, time.Now()) }
+			s := c.System(0)
+			s.Client().Issue(all[0], &gaugeWind, &gaugeArgs{first: s.Resolve(all[1].ID())})
+			for undone := 0; undone == 0; _, _, undone = s.Across().Open() {
+				<-time.After(time.Millisecond)
+			}
+			committed := time.Now()
+			for _, id := range down {
+				if err := c.Crash(id, losing(func(unsynced int) int { return unsynced })); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-time.After(away)
+			for _, id := range down {
+				if err := c.Restart(id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-time.After(2 * gaugeDelay)
+			bubble.Wait()
+			if len(rang) != 1 {
+				t.Fatalf("stores %v were down: the timer has fired %d times", down, len(rang))
+			}
+			if late := rang[0].Sub(committed) - gaugeDelay; late.Abs() > 2*trip {
+				t.Errorf("stores %v were down: the timer is late by %v", down, late)
+			}
+			c.Settle()
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

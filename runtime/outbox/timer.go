@@ -88,9 +88,6 @@ func (ts *Timers[C]) Open(cfg TimersConfig[C]) {
 	ts.mu.first = make(map[*order.Handle]*Timer[C])
 }
 
-// After returns the time that is d from now.
-func (ts *Timers[C]) After(d time.Duration) time.Time { return sched.After(ts.cfg.Clock.Now(), d) }
-
 // Set begins a timer. It replaces the timer of the same name, if there is one. The event that has set it still holds the
 // issuer. A timer without a generation gets one.
 func (ts *Timers[C]) Set(t *Timer[C]) {

@@ -70,7 +70,7 @@ func TestTimersAgreeWithAList(t *testing.T) {
 					drop(func(o *modelTimer) bool { return o.issuer == i && o.name == m.name })
 				}
 				model = append(model, m)
-				ts.Set(&Timer[int]{Issuer: issuers[i], Name: m.name, Every: m.every, Due: ts.After(delay), Call: m.id})
+				ts.Set(&Timer[int]{Issuer: issuers[i], Name: m.name, Every: m.every, Due: sched.After(clock.Now(), delay), Call: m.id})
 			},
 			"cancel": func(t *rapid.T) {
 				i, n := rapid.IntRange(0, 2).Draw(t, "issuer"), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name")

@@ -3,6 +3,7 @@ package row
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -16,7 +17,7 @@ type InDoubtKind byte
 
 // The kinds.
 const (
-	KindDecided  InDoubtKind = 'd' // then the attempt; the row lists the stores that have to carry it out
+	KindDecided  InDoubtKind = 'd' // then the attempt; the row lists the stores that have to carry it out, and its time
 	KindPrepared InDoubtKind = 'p' // then the home, and the attempt
 	KindAway     InDoubtKind = 'a' // then the chain, by its first event, which goes on in another store; the row is the request that it is for
 	KindEnded    InDoubtKind = 'e' // then the chain; the row is the store that has the request, and the outcome
@@ -76,21 +77,27 @@ func ReadInDoubtKey(rest []byte) (k InDoubt, err error) {
 	return k, in.End()
 }
 
-// AppendStores appends the payload of a decision: the stores that have to carry it out.
-func AppendStores(b []byte, stores []event.StoreID) []byte {
+// AppendDecision appends the payload of a decision: the stores that have to carry it out, and its time in nanoseconds since 1970, as a number that no
+// store has.
+func AppendDecision(b []byte, at int64, stores []event.StoreID) []byte {
 	for _, s := range stores {
 		b = binary.AppendUvarint(b, uint64(s))
 	}
-	return b
+	return binary.AppendUvarint(b, uint64(at)+event.StoresMax)
 }
 
-// ReadStores reads what AppendStores has written.
-func ReadStores(payload []byte) (stores []event.StoreID, err error) {
+// ReadDecision reads what AppendDecision has written. A row of an earlier version has no time: then at is the end of time.
+func ReadDecision(payload []byte) (at int64, stores []event.StoreID, err error) {
+	at = math.MaxInt64
 	in := Read(payload)
 	for in.More() {
-		stores = append(stores, event.StoreID(in.Uint()))
+		if n := in.Uint(); n < event.StoresMax {
+			stores = append(stores, event.StoreID(n))
+		} else {
+			at = int64(n - event.StoresMax)
+		}
 	}
-	return stores, in.End()
+	return at, stores, in.End()
 }
 
 // AppendEnded appends the payload of how a chain has ended that is for a request of store s.

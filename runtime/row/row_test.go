@@ -3,7 +3,9 @@ package row
 import (
 	"bytes"
 	"errors"
+	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -139,6 +141,19 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 			t.Fatalf("%v owns %v became %+v, %v", b, a, e, err)
 		}
 	})
+}
+
+// A decision is read as it was written, also by an earlier version, which has stored no time.
+func TestDecisionsAreReadAsTheyWereWritten(t *testing.T) {
+	stores := []event.StoreID{0, 7, event.StoresMax - 1}
+	for _, at := range []int64{0, 1, event.StoresMax, time.Now().UnixNano(), math.MaxInt64} {
+		if got, list, err := ReadDecision(AppendDecision(nil, at, stores)); err != nil || got != at || !slices.Equal(list, stores) {
+			t.Errorf("a decision at %d for %v was read as one at %d for %v (%v)", at, stores, got, list, err)
+		}
+	}
+	if at, list, err := ReadDecision([]byte{0, 7}); err != nil || at != math.MaxInt64 || !slices.Equal(list, stores[:2]) {
+		t.Errorf("a decision without a time was read as one at %d for %v (%v)", at, list, err)
+	}
 }
 
 // TestOutcomesAreReadAsTheyWereWritten: outcomes of each kind are, and an empty one is damage.

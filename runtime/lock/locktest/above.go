@@ -478,7 +478,7 @@ func (w *world) leaveAbove(e scene.Event, withdrawn bool) {
 			if t.keep != 0 {
 				w.above.rows[e] = decision{uint8(id.Attempt), t.keep}
 			}
-			w.carryOut(h, home.Decided(nameOf(id), nil), nil)
+			w.carryOut(h, home.Decided(nameOf(id), 0, nil), nil)
 		}
 	}
 	w.remove(id, h, withdrawn)

@@ -195,7 +195,7 @@ func (w *world) failStore(s uint8) {
 		if d := a.rows[e]; d != (decision{}) && w.homeHost(e) == s {
 			var stores []ids.StoreID
 			w.others(e, d.stores, func(o uint8) { stores = append(stores, ids.StoreID(o)) })
-			k.home.Restore(nameOf(xid{Event: e, Attempt: uint32(d.attempt)}), stores)
+			k.home.Restore(nameOf(xid{Event: e, Attempt: uint32(d.attempt)}), 0, stores)
 			w.counts.decisions++
 		}
 	}
