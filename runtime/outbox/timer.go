@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type Timer[C any] struct {
 	Due   time.Time
 	Ticks uint64 // how many firings have begun
 
+	stored  bool      // it was found in a store, and is due by the clock of the day
 	late    bool      // it is among the late ones (late.go)
 	slot    int       // in its heap, -1 outside
 	off     bool      // cancelled, replaced or done
@@ -67,6 +69,8 @@ type Timers[C any] struct {
 		closed   bool
 		first    map[*order.Handle]*Timer[C] // by issuer, of its timers that are not off
 		late     lateTimers[C]
+		began    time.Time     // when the first stored timer was restored; zero: none was
+		ahead    time.Duration // by which the clock of the day was set forward since then
 	}
 }
 
@@ -103,18 +107,51 @@ func (ts *Timers[C]) Set(t *Timer[C]) {
 	ts.enter(t)
 }
 
-// Restore begins a timer that was found in a store. One that is due already is late.
+// Restore begins a timer that was found in a store. One that is due already is late. When the clock of the machine is set forward, as one that was behind when
+// the store was opened is put right, it is due as much sooner (look). When the clock is set back it is due no later.
 func (ts *Timers[C]) Restore(t *Timer[C], now time.Time) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	// A stored time has no monotonic reading. Among times that have one it would be in no order when the clock of the machine is set, so it gets one.
-	in := t.Due.Sub(now)
+	if ts.mu.began.IsZero() {
+		ts.mu.began = now
+	}
+	ts.look(now)
+	t.stored = true
+	ts.place(t, t.Due.Sub(now), now)
+	ts.enter(t)
+}
+
+// setMin is by how much a clock is set at least: its two readings are not taken at one moment.
+const setMin = time.Second
+
+// place has a stored timer, which is in no heap, due in some time. A stored time has no monotonic reading. Among times that have one it would be in no order when
+// the clock of the machine is set, so it gets one. Caller holds mu.
+func (ts *Timers[C]) place(t *Timer[C], in time.Duration, now time.Time) {
 	if t.Every > 0 && t.Ticks > 0 { // else the clock was set back since it ticked
 		in = min(in, t.Every)
 	}
 	t.Due = sched.After(now, in)
 	t.late = !ts.sim && !t.Due.After(now)
-	ts.enter(t)
+}
+
+// look places the stored timers again if the clock of the day was set, and so has gone on by more or less than the monotonic one. Caller holds mu.
+func (ts *Timers[C]) look(now time.Time) {
+	if ts.mu.began.IsZero() {
+		return
+	}
+	ahead := max(0, time.Duration(now.UnixNano()-ts.mu.began.UnixNano())-now.Sub(ts.mu.began))
+	by := ahead - ts.mu.ahead
+	if by.Abs() < setMin {
+		return
+	}
+	ts.mu.ahead = ahead
+	for _, t := range slices.Concat(ts.mu.heap, ts.mu.late.heap) {
+		if t.stored {
+			ts.unqueue(t)
+			ts.place(t, t.Due.Sub(now)-by, now)
+			ts.queue(t)
+		}
+	}
 }
 
 // Cancel ends the timer of a name, if there is one.
@@ -217,6 +254,9 @@ func (ts *Timers[C]) Wake() {
 	}
 }
 
+// lookEach is after what time the goroutine looks at the clock again, at the latest.
+const lookEach = time.Minute
+
 // loop fires timers by the real clock until Close.
 func (ts *Timers[C]) loop() {
 	defer close(ts.done)
@@ -224,7 +264,7 @@ func (ts *Timers[C]) loop() {
 		var wait <-chan time.Time
 		var alarm *time.Timer
 		if d, ok := ts.FireDue(ts.cfg.Clock.Now()); ok {
-			alarm = time.NewTimer(d)
+			alarm = time.NewTimer(min(d, lookEach)) // the clock may be set meanwhile
 			wait = alarm.C
 		}
 		select {
@@ -285,6 +325,7 @@ func (ts *Timers[C]) FireDue(now time.Time) (wait time.Duration, ok bool) {
 func (ts *Timers[C]) Pop(now time.Time) (t *Timer[C], wait time.Duration, ok bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
+	ts.look(now)
 	for {
 		t, wait, ok := ts.earliest(now)
 		if t == nil {
