@@ -73,7 +73,7 @@ func (ss *Sessions[R]) Begin(name string) *Session[R] {
 	ss.Sweep()
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	x := ss.mu.byName[name]
+	x := ss.goOn(name)
 	if x == nil {
 		x = ss.add(name)
 		w := ss.writer()
@@ -89,7 +89,18 @@ func (ss *Sessions[R]) Begin(name string) *Session[R] {
 func (ss *Sessions[R]) Find(name string) *Session[R] {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	return ss.mu.byName[name]
+	return ss.goOn(name)
+}
+
+// goOn is Find, which is a use of the session: it does not expire under a client that is about to send its next request. Caller holds mu.
+func (ss *Sessions[R]) goOn(name string) *Session[R] {
+	x := ss.mu.byName[name]
+	if x != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.mu.used = ss.cfg.Clock.Now()
+	}
+	return x
 }
 
 // Recover finds the sessions that the store has, and which of their requests have outcomes. No other goroutine uses ss.

@@ -121,3 +121,24 @@ func TestIdleSessionsExpire(t *testing.T) {
 		t.Errorf("a request of the expired session: %v", err)
 	}
 }
+
+// A session lives on as long as its client goes on with it, even without a request.
+func TestGoingOnWithASessionIsAUse(t *testing.T) {
+	for name, goOn := range map[string]func(ss *Sessions[int]){"begin": func(ss *Sessions[int]) { ss.Begin("phone") }, "find": func(ss *Sessions[int]) { ss.Find("phone") }} {
+		clock, expired := sched.NewSimClock(time.Unix(0, 0)), 0
+		ss, _ := openSessions(t, clock, &expired)
+		ss.Begin("phone")
+		for range 10 {
+			clock.Set(clock.Now().Add(20 * time.Minute))
+			goOn(ss)
+			ss.Sweep()
+		}
+		if expired != 0 {
+			t.Errorf("%s: the session has expired", name)
+		}
+		clock.Set(clock.Now().Add(2 * time.Hour))
+		if ss.Sweep(); expired != 1 {
+			t.Errorf("%s: %d sessions have expired", name, expired)
+		}
+	}
+}
