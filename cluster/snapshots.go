@@ -26,9 +26,9 @@ import (
 // meanwhile, as that waits for no lock, and for no other decision. Then they are halted once more.
 
 const (
-	haltMax = time.Second      // how long a store is halted at most, if what has halted it is lost
-	calmMax = time.Second      // how long what was decided may take to be carried out
-	keptMax = 10 * time.Second // how long what a store had is kept for the one that has halted it, until that has it saved
+	haltMax    = time.Second      // how long a store is halted at most, if what has halted it is lost
+	quiesceMax = time.Second      // how long what was decided may take to be carried out
+	keptMax    = 10 * time.Second // how long what a store had is kept for the one that has halted it, until that has it saved
 )
 
 // snapshotPart is what a node is asked to do for a snapshot of several stores: the leader of a store, and then the node that has halted it.
@@ -40,15 +40,15 @@ type snapshotPart struct {
 
 // What the leader of a store is asked to do, in this order.
 const (
-	doHalt   = "halt"
-	doCalm   = "calm"   // if that has failed with errUnsettled, and then doHalt again
-	doResume = "resume" // it fails if the store was not halted up to now
-	doSave   = "save"   // returns when that is done
-	doPrune  = "prune"  // all have saved their parts
-	doDrop   = "drop"   // the snapshot has come to nothing: none of its parts stays
+	doHalt    = "halt"
+	doQuiesce = "quiesce" // if that has failed with errUnsettled, and then doHalt again
+	doResume  = "resume"  // it fails if the store was not halted up to now
+	doSave    = "save"    // returns when that is done
+	doPrune   = "prune"   // all have saved their parts
+	doDrop    = "drop"    // the snapshot has come to nothing: none of its parts stays
 )
 
-// errUnsettled answers doHalt if the stores are to be calm before: it stands for an archive.UnsettledError.
+// errUnsettled answers doHalt if the stores are to be quiesced before: it stands for an archive.UnsettledError.
 var errUnsettled = errors.New("other stores may not have carried out all that it has decided, and classes have snapshot blocks")
 
 // snapshotParts are what the stores that this node leads do for snapshots of several.
@@ -156,7 +156,7 @@ func (k *taking) take(ctx context.Context) error {
 func (k *taking) save(ctx context.Context) error {
 	err := k.ask(ctx, doHalt)
 	if errors.Is(err, errUnsettled) {
-		err = k.inTurn(ctx, doDrop, doCalm, doHalt)
+		err = k.inTurn(ctx, doDrop, doQuiesce, doHalt)
 	}
 	if err != nil {
 		return err
@@ -178,8 +178,8 @@ func (k *taking) inTurn(ctx context.Context, list ...string) error {
 func (k *taking) ask(ctx context.Context, do string) error {
 	if do != doSave && do != doPrune {
 		limit := haltMax
-		if do == doCalm {
-			limit += calmMax // so that what is not carried out is told
+		if do == doQuiesce {
+			limit += quiesceMax // so that what is not carried out is told
 		}
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -245,8 +245,8 @@ func (n *node) doPart(ctx context.Context, p snapshotPart) error {
 	switch s := n.holders.of(n, placement.StoreID(p.Set.Store)).runs(); {
 	case p.Do == doHalt:
 		return n.halt(s, p)
-	case p.Do == doCalm:
-		return calm(ctx, s)
+	case p.Do == doQuiesce:
+		return quiesce(ctx, s)
 	case s != nil && (p.Do == doResume || p.Do == doDrop):
 		defer s.GoOn()
 	}
@@ -283,14 +283,14 @@ func (n *node) doPart(ctx context.Context, p snapshotPart) error {
 // errLed answers for a store that another node leads.
 var errLed = errors.New("another node leads it now")
 
-// calm has a system decide nothing that other stores would have to carry out, until the snapshot has its moment, and waits until they have what was decided before.
-func calm(ctx context.Context, s *system) error {
+// quiesce has a system decide nothing that other stores would have to carry out, until the snapshot has its moment, and waits until they have what was decided before.
+func quiesce(ctx context.Context, s *system) error {
 	if s == nil {
 		return errLed
 	}
-	ctx, cancel := context.WithTimeout(ctx, calmMax)
+	ctx, cancel := context.WithTimeout(ctx, quiesceMax)
 	defer cancel()
-	return s.Calm(ctx, calmMax+haltMax)
+	return s.Quiesce(ctx, quiesceMax+haltMax)
 }
 
 // halt halts a store whose system, s, this node runs.

@@ -28,9 +28,9 @@ type halts struct {
 	ctx    context.Context // done when the system is to end
 	cancel context.CancelFunc
 
-	mu   sync.Mutex
-	list map[*Halted]bool // nil: the system ends
-	calm *time.Timer      // that ends what Calm has begun last; nil: it has not been called
+	mu       sync.Mutex
+	list     map[*Halted]bool // nil: the system ends
+	quiesced *time.Timer      // that ends what Quiesce has begun last; nil: it has not been called
 }
 
 func (l *halts) open() {
@@ -69,23 +69,23 @@ type Halted struct {
 	saved  *snapshot.Manifest // nil: nothing is there that Drop would have to delete
 }
 
-// Calm has no event of the store be decided that other stores would have to carry out, until GoOn is called, or limit has passed. It returns when they have carried out
+// Quiesce has no event of the store be decided that other stores would have to carry out, until GoOn is called, or limit has passed. It returns when they have carried out
 // all that was decided before.
-func (l *Led) Calm(ctx context.Context, limit time.Duration) error {
+func (l *Led) Quiesce(ctx context.Context, limit time.Duration) error {
 	a := l.System.Across()
 	l.halts.mu.Lock()
-	if l.halts.calm != nil {
-		l.halts.calm.Stop()
+	if l.halts.quiesced != nil {
+		l.halts.quiesced.Stop()
 	}
-	l.halts.calm = time.AfterFunc(limit, a.GoOn)
+	l.halts.quiesced = time.AfterFunc(limit, a.GoOn)
 	l.halts.mu.Unlock()
-	return a.Calm(ctx)
+	return a.Quiesce(ctx)
 }
 
-// GoOn ends what Calm has begun.
+// GoOn ends what Quiesce has begun.
 func (l *Led) GoOn() { l.System.Across().GoOn() }
 
-// Halt halts the store until Resume, or until limit has passed. The caller calls Close. The error is an *archive.UnsettledError if it is to be calm before.
+// Halt halts the store until Resume, or until limit has passed. The caller calls Close. The error is an *archive.UnsettledError if it is to be quiesced before.
 func (l *Led) Halt(limit time.Duration) (*Halted, error) {
 	if l.of.Snapshots.Every() == 0 {
 		return nil, errNoPlace

@@ -495,7 +495,7 @@ func (s *Store) forgetSettled() {
 		s.settled.done(list)
 	}
 	s.settled.busy = false
-	s.news.Broadcast() // to Calm
+	s.news.Broadcast() // to Quiesce
 }
 
 // Add adds other counts.

@@ -354,12 +354,12 @@ func (s *Store) Decided(name commit.Name, at int64) {
 	s.carryOut(s.home.Decided(name, at, s.noEffects()))
 }
 
-// Calm is [CALM], up to GoOn: it returns when other stores have carried out all that was decided before, and the store has no row of that any more. The error says
+// Quiesce is [QUIESCE], up to GoOn: it returns when other stores have carried out all that was decided before, and the store has no row of that any more. The error says
 // that it is not so when ctx ends.
-func (s *Store) Calm(ctx context.Context) error {
+func (s *Store) Quiesce(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.home.Calm()
+	s.home.Quiesce()
 	var undone []event.StoreID
 	settled := func() bool {
 		undone = s.home.Undone()
@@ -375,7 +375,7 @@ func (s *Store) Calm(ctx context.Context) error {
 	return nil
 }
 
-// GoOn ends what Calm has begun.
+// GoOn ends what Quiesce has begun.
 func (s *Store) GoOn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,8 +25,8 @@ func (w *world) step() bool {
 		}
 		return true
 	}
-	if w.r.IntN(calmEvery) == 0 && !w.endCalm(false) {
-		w.calm()
+	if w.r.IntN(quiesceEvery) == 0 && !w.endQuiesce(false) {
+		w.quiesce()
 	}
 	var all, slow, last []func() // slow are the disks, which leave time for others to see what is not durable, and new sessions: a store may not have heard of a crash
 	add := func(f func()) { all = append(all, f) }
@@ -98,35 +98,35 @@ func (w *world) step() bool {
 		all = last
 	}
 	if len(all) == 0 {
-		return w.endCalm(true) || w.cfg.beside > 1 && w.untie()
+		return w.endQuiesce(true) || w.cfg.beside > 1 && w.untie()
 	}
 	all[w.r.IntN(len(all))]()
 	return true
 }
 
-// calmEvery is after how many steps all stores become calm, or go on, in the mean.
-const calmEvery = 30
+// quiesceEvery is after how many steps all stores are quiesced, or go on, in the mean.
+const quiesceEvery = 30
 
-// calm has all stores be calm that are up.
-func (w *world) calm() {
+// quiesce has all stores be quiesced that are up.
+func (w *world) quiesce() {
 	for _, n := range w.stores {
 		if n.up {
-			n.home.Calm()
+			n.home.Quiesce()
 		}
 	}
 }
 
-// endCalm has stores that are calm go on, and reports whether there were any. If nothing else happens any more, all that these have decided is carried out.
-func (w *world) endCalm(still bool) (were bool) {
+// endQuiesce has stores that are quiesced go on, and reports whether there were any. If nothing else happens any more, all that these have decided is carried out.
+func (w *world) endQuiesce(still bool) (were bool) {
 	for _, n := range w.stores {
-		if !n.up || !n.home.calm {
+		if !n.up || !n.home.quiesced {
 			continue
 		}
 		were = true
 		if still {
-			w.saw["calm"]++
+			w.saw["quiesce"]++
 			if list := n.home.Undone(); len(list)+len(n.disk.decisions) > 0 {
-				w.fail("store %d is calm, and has decisions: stores %v have not carried them out", n.id, list)
+				w.fail("store %d is quiesced, and has decisions: stores %v have not carried them out", n.id, list)
 			}
 		}
 		w.do(n, n.home.GoOn(nil))
@@ -330,7 +330,7 @@ func TestWorlds(t *testing.T) {
 	if *worlds < 4000 {
 		return
 	}
-	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read", "found deleted", "over with an answer", "asks what is over", "calm"} {
+	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read", "found deleted", "over with an answer", "asks what is over", "quiesce"} {
 		if saw[rare] < 20 {
 			t.Errorf("%s: %d times", rare, saw[rare])
 		}

@@ -28,7 +28,7 @@
 //	           says so when that is durable. The home keeps a decision until each store that has to carry it out has done so
 //	[PRESUME]  what a home does not know was not committed
 //	[WITHDRAW] before the decision is appended an attempt can be withdrawn at any time, by its home; a participant may drop what has no row
-//	[CALM]     a home may wait, with all votes, before it decides what other stores have to carry out. What it has decided before they carry out
+//	[QUIESCE]  a home may wait, with all votes, before it decides what other stores have to carry out. What it has decided before they carry out
 //	           meanwhile: that needs no lock, and no other decision. An attempt that waits so can be withdrawn
 //	[RESTORE]  a store that starts restores its decisions and what is prepared, with its locks, before it admits or answers anything
 //

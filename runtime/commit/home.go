@@ -9,8 +9,8 @@ import (
 
 // Home decides the events of one store that touch other stores, in one start of the store. Its caller guards it.
 type Home struct {
-	tries Table[Try]
-	calm  bool // [CALM]
+	tries    Table[Try]
+	quiesced bool // [QUIESCE]
 }
 
 // phase is how far an attempt has come at its home.
@@ -191,7 +191,7 @@ func (h *Home) judge(name Name, t *Try, out []Effect) []Effect {
 	if slices.ContainsFunc(t.parts, func(p part) bool { return !p.voted }) {
 		return out
 	}
-	if h.calm && slices.ContainsFunc(t.parts, func(p part) bool { return p.writes }) {
+	if h.quiesced && slices.ContainsFunc(t.parts, func(p part) bool { return p.writes }) {
 		return out
 	}
 	t.phase = deciding
@@ -207,12 +207,12 @@ func (h *Home) judge(name Name, t *Try, out []Effect) []Effect {
 	return append(out, f)
 }
 
-// Calm is [CALM]: up to GoOn nothing is decided that other stores would have to carry out.
-func (h *Home) Calm() { h.calm = true }
+// Quiesce is [QUIESCE]: up to GoOn nothing is decided that other stores would have to carry out.
+func (h *Home) Quiesce() { h.quiesced = true }
 
-// GoOn ends [CALM].
+// GoOn ends [QUIESCE].
 func (h *Home) GoOn(out []Effect) []Effect {
-	h.calm = false
+	h.quiesced = false
 	for _, name := range h.tries.Names() {
 		if t := h.tries.Get(name); t.phase == voting {
 			out = h.judge(name, t, out)

@@ -11,7 +11,7 @@ import (
 // CopyFrom makes h equal to o.
 func (h *Home) CopyFrom(o *Home) {
 	h.tries.clear()
-	h.calm = o.calm
+	h.quiesced = o.quiesced
 	for name, t := range o.tries.All {
 		next := *t
 		next.parts = append([]part(nil), t.parts...)
@@ -30,7 +30,7 @@ func (p *Participant) CopyFrom(o *Participant) {
 
 // Append appends all that the next steps of h depend on.
 func (h *Home) Append(b []byte) []byte {
-	b = append(b, flags(h.calm))
+	b = append(b, flags(h.quiesced))
 	for _, name := range h.tries.Names() {
 		t := h.tries.Get(name)
 		b = append(name.append(b), byte(t.phase), flags(t.writes), byte(len(t.parts)))

@@ -296,8 +296,8 @@ func (w *world) do(n *node, out []Effect) {
 		case Release:
 			w.release(n, f.Name)
 		case Decide:
-			if n.home.calm && len(f.Stores) > 0 {
-				w.fail("%v is decided by a store that is calm", f.Name)
+			if n.home.quiesced && len(f.Stores) > 0 {
+				w.fail("%v is decided by a store that is quiesced", f.Name)
 			}
 			at := w.append(n, record{kind: "decide", name: f.Name, stores: f.Stores})
 			w.release(n, f.Name)

@@ -120,7 +120,7 @@ func restored(t *testing.T, f *snapshot.Found) (c *nodes.Cluster, inDoubt int) {
 // was issued one after the other, in different stores, the snapshot has the first.
 func TestSnapshotsOfStores(t *testing.T) { snapshotsOfStores(t, 0) }
 
-// Nor does it matter that accounts have a snapshot block, which adds something to each. The stores become calm for that while payments go on, and no payment comes behind it.
+// Nor does it matter that accounts have a snapshot block, which adds something to each. The stores are quiesced for that while payments go on, and no payment comes behind it.
 func TestSnapshotsOfStoresWithBlocks(t *testing.T) {
 	const added = 7
 	balance, _ := reflect.TypeFor[ledger.Account]().FieldByName("balance")
@@ -134,15 +134,15 @@ func TestSnapshotsOfStoresWithBlocks(t *testing.T) {
 	snapshotsOfStores(t, added)
 }
 
-// halted halts all stores at one moment, as the leader of the first one does. It reports whether they had to be calm for that.
-func halted(t *testing.T, c *nodes.Cluster) (list []*archive.Halted, calm bool) {
+// halted halts all stores at one moment, as the leader of the first one does. It reports whether they had to be quiesced for that.
+func halted(t *testing.T, c *nodes.Cluster) (list []*archive.Halted, quiesced bool) {
 	t.Helper()
 	list, err := tryHalt(t, c)
 	if unsettled := new(archive.UnsettledError); errors.As(err, &unsettled) {
-		calm = true
+		quiesced = true
 		for _, s := range c.Systems() {
 			defer s.Across().GoOn()
-			if err := s.Across().Calm(t.Context()); err != nil {
+			if err := s.Across().Quiesce(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -156,7 +156,7 @@ func halted(t *testing.T, c *nodes.Cluster) (list []*archive.Halted, calm bool) 
 			t.Error("a store was not halted")
 		}
 	}
-	return list, calm
+	return list, quiesced
 }
 
 // tryHalt halts all stores, or none.
@@ -185,7 +185,7 @@ func tryHalt(t *testing.T, c *nodes.Cluster) (list []*archive.Halted, err error)
 // snapshotsOfStores takes snapshots while payments go on. Snapshot blocks add so much to each account; 0: there are none.
 func snapshotsOfStores(t *testing.T, added int64) {
 	const rounds = 6
-	calmed := 0
+	quiesced := 0
 	c := ledgerOn(t, 300*time.Microsecond, memengine.New(), memengine.New(), memengine.New())
 	ledgerAccounts(t, c.System(0).Client())
 	stop := make(chan struct{})
@@ -241,9 +241,9 @@ func snapshotsOfStores(t *testing.T, added int64) {
 		taken := time.Now()
 		set := snapshot.NewSet(taken, markStores)
 		sets = append(sets, set)
-		halted, calm := halted(t, c)
-		if calm {
-			calmed++
+		halted, had := halted(t, c)
+		if had {
+			quiesced++
 		}
 		for i, h := range halted {
 			if _, err := h.Save(t.Context(), place, set.At(i), taken); err != nil {
@@ -283,7 +283,7 @@ func snapshotsOfStores(t *testing.T, added int64) {
 	if doubts == 0 {
 		t.Error("nothing was in doubt")
 	}
-	if (calmed > 0) != (added > 0) {
-		t.Errorf("stores were calm for %d snapshots, whose blocks add %d", calmed, added)
+	if (quiesced > 0) != (added > 0) {
+		t.Errorf("stores were quiesced for %d snapshots, whose blocks add %d", quiesced, added)
 	}
 }
