@@ -133,8 +133,8 @@ func TestWhatIsInDoubtOutlivesItsNode(t *testing.T) {
 	}
 }
 
-// A store that is to be calm decides nothing that another one would have to carry out, for a limited time, and says which store has not carried out what it has decided.
-func TestAStoreIsCalmForSomeTime(t *testing.T) {
+// A store that is to be quiesced decides nothing that another one would have to carry out, for a limited time, and says which store has not carried out what it has decided.
+func TestAStoreIsQuiescedForSomeTime(t *testing.T) {
 	const limit = 200 * time.Millisecond
 	p := &pair{t: t, engines: [2]*memengine.Engine{memengine.New(), memengine.New()}}
 	p.open()
@@ -154,23 +154,23 @@ func TestAStoreIsCalmForSomeTime(t *testing.T) {
 		}
 	}
 	begun := time.Now()
-	if err := p.led[0].Calm(t.Context(), limit); err != nil {
+	if err := p.led[0].Quiesce(t.Context(), limit); err != nil {
 		t.Fatal(err)
 	}
 	late := time.AfterFunc(100*limit, func() {
-		t.Error("a store is calm for ever")
+		t.Error("a store is quiesced for ever")
 		p.led[0].GoOn()
 	})
 	defer late.Stop()
 	if pay(); time.Since(begun) < limit {
-		t.Error("an event over two stores is decided by one that is calm")
+		t.Error("an event over two stores is decided by one that is quiesced")
 	}
 	p.lost.Store(true)
 	pay()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := p.led[0].Calm(ctx, limit); err == nil || !strings.Contains(err.Error(), "stores [1] have not carried out") {
-		t.Errorf("store 1 has not heard of a decision, and store 0 is calm: %v", err)
+	if err := p.led[0].Quiesce(ctx, limit); err == nil || !strings.Contains(err.Error(), "stores [1] have not carried out") {
+		t.Errorf("store 1 has not heard of a decision, and store 0 is quiesced: %v", err)
 	}
 	p.led[0].GoOn()
 }

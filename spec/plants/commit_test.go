@@ -96,7 +96,7 @@ var ofCommit = []plant{
 	bug("a store that is quiesced decides", "runtime/commit/home.go",
 		"if h.quiesced && ",
 		"if false && ",
-		commits, "./runtime/nodes -run TestSnapshotsOfStoresWithBlocks", "./cluster/link -run TestAStoreIsCalm"),
+		commits, "./runtime/nodes -run TestSnapshotsOfStoresWithBlocks", "./cluster/link -run TestAStoreIsQuiesced"),
 	bug("what has had all votes when a store was quiesced is not decided", "runtime/commit/home.go",
 		"t.phase == voting {\n\t\t\tout = h.judge",
 		"t.phase == running {\n\t\t\tout = h.judge",
