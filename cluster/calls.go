@@ -23,13 +23,15 @@ const (
 
 // brief is what a node tells of itself.
 type brief struct {
-	PID    int            `json:"pid"`
-	Listen string         `json:"listen"`
-	Open   bool           `json:"open"` // it asks clients neither for TLS nor for tokens
-	Asks   string         `json:"asks"` // what it asks clients for, as status.Node has it
-	Sync   time.Duration  `json:"sync"` // of its log; the mean of the last second
-	Stores []storeBrief   `json:"stores"`
-	Hears  []event.NodeID `json:"hears"` // the other nodes that it has a session with
+	PID    int    `json:"pid"`
+	Listen string `json:"listen"`
+	Open   bool   `json:"open"` // it asks clients neither for TLS nor for tokens
+	Asks   string `json:"asks"` // what it asks clients for, as status.Node has it
+	// Interface is that of the version of the program that the node runs (aeonrt.InterfaceOf).
+	Interface string         `json:"interface"`
+	Sync      time.Duration  `json:"sync"` // of its log; the mean of the last second
+	Stores    []storeBrief   `json:"stores"`
+	Hears     []event.NodeID `json:"hears"` // the other nodes that it has a session with
 	// Snapshot is when the last snapshot of the cluster was taken that it knows; the zero time: it knows none.
 	Snapshot time.Time `json:"snapshot,omitzero"`
 	// Followed are stores that it leads, whose members are those of a version of their list, and up to date.
@@ -95,7 +97,7 @@ type transfer struct {
 
 // tell tells what this node is doing.
 func (n *node) tell() brief {
-	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Asks: status.AsksNothing, Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}, Snapshot: n.c.Snapshots.Last()}
+	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Asks: status.AsksNothing, Interface: n.clients.calls, Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}, Snapshot: n.c.Snapshots.Last()}
 	if n.clients.tokens != nil {
 		b.Asks = status.AsksTokens
 	}

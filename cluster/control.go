@@ -79,7 +79,7 @@ func (n *node) status() *status.Status {
 		node := status.Node{ID: id, Name: m.Name, Cluster: m.Address, State: status.Silent, Leaves: m.Membership == placement.Leaving, Leads: []uint32{}, Follows: []uint32{}}
 		h, is := told[id]
 		if is {
-			node.PID, node.Listen, node.Open, node.Asks = h.brief.PID, h.brief.Listen, h.brief.Open, h.brief.Asks
+			node.PID, node.Listen, node.Open, node.Asks, node.Interface = h.brief.PID, h.brief.Listen, h.brief.Open, h.brief.Asks, h.brief.Interface
 			if ago := time.Since(h.at); ago < staleAfter {
 				node.State = status.Serving
 			} else {

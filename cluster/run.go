@@ -153,6 +153,7 @@ type forClients struct {
 	program *door.Program
 	tokens  *access.Tokens // nil: it asks for none
 	pages   fs.FS          // for browsers; nil: there are none
+	calls   string         // aeonrt.InterfaceOf the program
 }
 
 func openClients(c *aeonrt.ClusterConfig) (f forClients, err error) {
@@ -161,6 +162,7 @@ func openClients(c *aeonrt.ClusterConfig) (f forClients, err error) {
 			return f, err
 		}
 	}
+	f.calls = aeonrt.InterfaceOf(c.Package)
 	f.program, err = door.ProgramOf(aeonrt.AllClasses(c.Package), aeonrt.AllClientClasses(c.Package))
 	if err == nil && c.Listen.Tokens != "" {
 		f.tokens, err = access.Read(c.Listen.Tokens, f.program, c.Log)

@@ -65,7 +65,9 @@ type Node struct {
 	P99     float64      `json:"p99"`               // seconds that calls from outside take there, but for one of a hundred; 0: there are none
 	Sync    float64      `json:"sync"`              // seconds of a sync of its log, in the mean; 0: there was none lately
 	About   bool         `json:"about"`             // the node does not answer, and its figures are those that were heard last
-	Commit  float64      `json:"commit"`            // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
+	// Interface is a fingerprint of the names and types of the methods in the version of the program that it runs; "": it has not told.
+	Interface string  `json:"interface,omitempty"`
+	Commit    float64 `json:"commit"` // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
 }
 
 // What nodes ask clients for.
@@ -200,6 +202,10 @@ func (s *Status) Judge() {
 		worse(Degraded, fmt.Sprintf("clients need a token at %s, and none at %s: what the former forward to the latter is refused", ask, others),
 			"start all nodes with --tokens, or none")
 	}
+	if versions := s.versions(); len(versions) > 1 {
+		worse(Healthy, "nodes run different versions of the program: "+strings.Join(versions, "; ")+": an event over several stores waits at a method that one does not have, or has with other types",
+			"restart the nodes that have the old version with the new one, one after the other")
+	}
 	if !minority && s.Leader == 0 {
 		worse(Healing, "the nodes that vote choose their leader: members and places change when there is one")
 	}
@@ -331,9 +337,27 @@ func (s *Status) outvoted(leaving Node, up func(event.NodeID) bool) (why string,
 
 // asking lists the nodes that answer and ask clients for this; "": there are none.
 func (s *Status) asking(what string) string {
-	var names []string
+	return s.names(func(n *Node) bool { return n.Asks == what })
+}
+
+// versions lists the nodes that run versions of the program which call each other alike, as far as they have told.
+func (s *Status) versions() (list []string) {
+	var seen []string
 	for _, n := range s.Nodes {
-		if n.Asks == what && n.State != Silent {
+		if n.Interface == "" || n.State == Silent || slices.Contains(seen, n.Interface) {
+			continue
+		}
+		seen = append(seen, n.Interface)
+		list = append(list, s.names(func(o *Node) bool { return o.Interface == n.Interface }))
+	}
+	return list
+}
+
+// names lists the nodes that are not silent, and so.
+func (s *Status) names(so func(*Node) bool) string {
+	var names []string
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.State != Silent && so(n) {
 			names = append(names, n.Name)
 		}
 	}

@@ -56,6 +56,13 @@ func TestJudge(t *testing.T) {
 			s.Nodes[0].Asks, s.Nodes[1].Asks, s.Nodes[1].State = AsksNothing, AsksTokens, Silent
 		}, Degraded, 0, 1, 1, "n2 is silent"},
 		{"one of another version does not say what it asks for", func(s *Status) { s.Nodes[0].Asks = AsksTokens }, Healthy, 1, 1, 0, ""},
+		{"one runs another version", func(s *Status) {
+			s.Nodes[0].Interface, s.Nodes[1].Interface, s.Nodes[2].Interface = "a", "b", "a"
+		}, Healthy, 1, 1, 0, "nodes run different versions of the program: n1, n3; n2: an event"},
+		{"a silent one has run another version", func(s *Status) {
+			s.Nodes[0].Interface, s.Nodes[1].Interface, s.Nodes[1].State = "a", "b", Silent
+		}, Degraded, 0, 1, 1, "n2 is silent"},
+		{"one does not say which version it runs", func(s *Status) { s.Nodes[0].Interface = "a" }, Healthy, 1, 1, 0, ""},
 		{"a disk hangs", func(s *Status) { s.Nodes[1].State = Stalled }, Degraded, 1, 1, 1, "the disk of n2"},
 	} {
 		s := three(c.change)
