@@ -169,6 +169,8 @@ type Question struct {
 	Held   *Held // set where the question arrives
 	// Gone: of an answer to Lines, no client of them is there any more, and none comes back.
 	Gone bool
+	// Lacks: of an answer to Class and Name, the program of the addressee has no such class.
+	Lacks bool
 	// Kept is an actor that a chain keeps: the answer comes when it has left.
 	Kept event.ActorID
 	// Object: is it one of a client outside, of the client class Class, of the caller Name? Class is "" in the answer if it is not.

@@ -252,6 +252,18 @@ func (s *Store) question(of event.StoreID, q Question, by *order.Attempt, answer
 	return s.questions
 }
 
+// Away lists the other stores with which there is no session: they have no leader, or this one is cut off from it.
+func (s *Store) Away() (list []event.StoreID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.cfg.Stores {
+		if !s.reaches(id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
 // answer answers a question that has come in a session, with a number.
 func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
 	id := heldID{from, q.Number}
@@ -276,7 +288,7 @@ func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
 	if q.Held != nil {
 		q.Held.told = true
 	}
-	s.send(from, Message{Kind: Answer, Number: number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First, Gone: q.Gone}})
+	s.send(from, Message{Kind: Answer, Number: number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First, Gone: q.Gone, Lacks: q.Lacks}})
 }
 
 // EndChain tells the store that waits for it how a chain has ended, for a client.

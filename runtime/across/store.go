@@ -166,7 +166,7 @@ func (s *Store) add(t *Try) bool {
 	}
 	s.tries.Put(t.name, t)
 	t.attempt.SetAbove(t)
-	t.changes = s.changes
+	t.sessions = s.changes
 	s.counts.Wide++
 	s.home.Begin(t.name, &t.machine)
 	t.habit = s.habitOf(t.method)

@@ -188,7 +188,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 	defer s.mu.Unlock()
 	t.open--
 	if r.Lacks != "" {
-		s.lack(c.to, r.Lacks)
+		t.lacking = c.to
 	}
 	x := t.in(c.to)
 	x.answered, x.wrote = true, x.wrote || r.Wrote || r.Holds

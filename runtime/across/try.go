@@ -22,17 +22,18 @@ type Try struct {
 	unordered bool
 
 	// Guarded by the mutex of the Store.
-	machine commit.Try
-	changes uint64       // of the Store, when the attempt began
-	method  string       // of the event, as Local names it
-	chain   event.Chain  // that the event is a step of, or would begin
-	parts   []order.Part // in other stores, that store 0 orders
-	habit   *habit       // of its method
-	sent    bool         // it is under way
-	turned  bool         // the attempt has its place in this store
-	place   uint64       // among all, then
-	stores  []inStore    // what it has in other stores
-	took    int          // the Locked of the attempt, when that was looked at last
+	machine  commit.Try
+	sessions uint64        // Store.Sessions when the attempt began
+	lacking  event.StoreID // that has answered with what it lacks
+	method   string        // of the event, as Local names it
+	chain    event.Chain   // that the event is a step of, or would begin
+	parts    []order.Part  // in other stores, that store 0 orders
+	habit    *habit        // of its method
+	sent     bool          // it is under way
+	turned   bool          // the attempt has its place in this store
+	place    uint64        // among all, then
+	stores   []inStore     // what it has in other stores
+	took     int           // the Locked of the attempt, when that was looked at last
 
 	threads []*thread
 	open    int // so many of their calls are not answered

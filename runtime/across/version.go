@@ -12,8 +12,8 @@ import (
 )
 
 // While the nodes of a cluster are restarted one after the other with a new version of the program, stores of two versions talk to each other. They name
-// methods with their types, so what one encodes the other decodes, or does not know. An event that meets a method which a store does not know waits, outside of all locks,
-// until a session has begun or ended: then it may be that another version runs there.
+// methods with their types, so what one encodes the other decodes, or does not know. An event that meets a method or a class which a store does not know waits, outside of
+// all locks, until a session has begun or ended: then it may be that another version runs there.
 
 // MethodName returns how stores name a method to each other. Methods of one path whose signatures differ have different names.
 func MethodName(path, signature string) string {
@@ -28,24 +28,34 @@ func PathIn(name string) string {
 	return path
 }
 
-// Lacks notes that this store has no method of a name that another one has told it of.
-func (s *Store) Lacks(name string) {
+// Lacks ends the code of an attempt that has asked a store for something which the program there does not have: a method, or a class. Sessions were so many then.
+func (s *Store) Lacks(of event.StoreID, name string, sessions uint64) order.Withdrawal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lack(s.cfg.Store, name)
+	s.lack(of, name)
+	return order.Withdrawal{Lacks: &order.Lacking{Of: of, Name: PathIn(name), Sessions: sessions}}
 }
 
-// lacking says that the program of a store has no method of a name.
+// Lacks is Store.Lacks at the home of an attempt, for what has answered its last call, or for the home, here.
+func (t *Try) Lacks(name string, here bool) order.Withdrawal {
+	of := t.lacking
+	if here {
+		of = t.s.cfg.Store
+	}
+	return t.s.Lacks(of, name, t.sessions)
+}
+
+// lacking says that the program of a store does not have what has a name.
 type lacking struct {
 	of   event.StoreID
 	name string
 }
 
-// lack notes that the program of a store has no method of this name. Caller holds mu.
+// lack notes that the program of a store does not have what has a name. Caller holds mu.
 func (s *Store) lack(of event.StoreID, name string) {
 	if l := (lacking{of, name}); !slices.Contains(s.lacks, l) {
 		s.lacks = append(s.lacks, l)
-		s.cfg.Log.Warn("an event waits, as a store has no such method, or one with other types: start all nodes with one version of the program", "store", of, "method", PathIn(name))
+		s.cfg.Log.Warn("an event waits, as a store has no such method or class, or a method with other types: start all nodes with one version of the program", "store", of, "name", PathIn(name))
 	}
 }
 
@@ -56,12 +66,30 @@ func (s *Store) changed() {
 	s.news.Broadcast()
 }
 
-// AwaitSessions has an event wait until a session of the store has begun or ended since one of its attempts began, or the event is cancelled. It is between
-// two attempts.
-func (s *Store) AwaitSessions(a *order.Attempt, since *Try) {
+// Sessions returns how often a session of the store has begun or ended.
+func (s *Store) Sessions() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.await(a.Context(), func() bool { return s.ended || s.changes != since.changes })
+	return s.changes
+}
+
+// AwaitVersion has an event wait, between two attempts, until a session of the store has begun or ended since the one before has found that a store lacks something, or the
+// event is cancelled.
+func (s *Store) AwaitVersion(a *order.Attempt, l *order.Lacking) {
+	if err := s.AwaitSessions(a.Context(), l); err != nil {
+		a.Cancellation.Explain(err)
+	}
+}
+
+// AwaitSessions waits until a session of the store has begun or ended since it was found that another one lacks something. The error is an *event.AwayError if ctx ends before.
+func (s *Store) AwaitSessions(ctx context.Context, l *order.Lacking) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.await(ctx, func() bool { return s.ended || s.changes != l.Sessions })
+	if err := ctx.Err(); err != nil {
+		return &event.AwayError{Store: l.Of, Lacks: l.Name, Cause: err}
+	}
+	return nil
 }
 
 // await waits until something is so, or ctx has ended, which does not end the waiting of a system that is scheduled. Caller holds mu.
@@ -76,19 +104,4 @@ func (s *Store) await(ctx context.Context, so func() bool) {
 	for !so() && ctx.Err() == nil {
 		s.news.Wait()
 	}
-}
-
-// Missed returns why an event may have waited in vain for other stores; nil: nothing is known.
-func (s *Store) Missed() *event.AwayError {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := len(s.lacks); n > 0 {
-		return &event.AwayError{Store: s.lacks[n-1].of, Lacks: PathIn(s.lacks[n-1].name)}
-	}
-	for id := range s.cfg.Stores {
-		if !s.reaches(id) {
-			return &event.AwayError{Store: id}
-		}
-	}
-	return nil
 }

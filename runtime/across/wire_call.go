@@ -297,6 +297,7 @@ const (
 	inQuestionObject
 	inQuestionEvent
 	inQuestionGone
+	inQuestionLacks
 )
 
 var questions = [...]set{
@@ -306,14 +307,14 @@ var questions = [...]set{
 	askActor:  inQuestionActor,
 	askEnd:    inQuestionEnd,
 	askObject: inQuestionObject | inQuestionClass | inQuestionName,
-	answer:    inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst | inQuestionGone,
+	answer:    inQuestionClass | inQuestionActor | inQuestionLabel | inQuestionFirst | inQuestionGone | inQuestionLacks,
 }
 
 func (q *Question) has() set {
 	return in(inQuestionLines, len(q.Lines) > 0) | in(inQuestionNumber, q.Number != 0) | in(inQuestionKept, !q.Kept.IsNull()) | in(inQuestionClass, q.Class != "") |
 		in(inQuestionName, q.Name != "") | in(inQuestionActor, !q.Actor.IsNull()) | in(inQuestionLabel, q.Label != "") | in(inQuestionFirst, !q.First.IsNull()) |
 		in(inQuestionEnd, q.End != nil) | in(inQuestionObject, q.Object != 0) | in(inQuestionEvent, q.Event != event.EventID{}) |
-		in(inQuestionGone, q.Gone)
+		in(inQuestionGone, q.Gone) | in(inQuestionLacks, q.Lacks)
 }
 
 func (q *Question) put(e *codec.Encoder, kind Kind) {
@@ -362,6 +363,9 @@ func (q *Question) put(e *codec.Encoder, kind Kind) {
 	}
 	if f&inQuestionGone != 0 {
 		e.Bool(q.Gone)
+	}
+	if f&inQuestionLacks != 0 {
+		e.Bool(q.Lacks)
 	}
 }
 
@@ -423,6 +427,9 @@ func getQuestion(d *codec.Decoder, kind Kind) *Question {
 	}
 	if f&inQuestionGone != 0 {
 		q.Gone = d.Bool()
+	}
+	if f&inQuestionLacks != 0 {
+		q.Lacks = d.Bool()
 	}
 	given(d, kind != Ask || q.form() == form, "field of a question")
 	return q

@@ -20,7 +20,6 @@ type Wide struct {
 	Part   *across.Part  // elsewhere
 	Strict bool          // see across.Call
 	Kept   event.ActorID // for which the next attempt has to wait
-	lacks  bool          // a store does not know a method: the next attempt waits for a session to begin or to end
 	Goes   bool          // a tail call follows the event, from another store
 	mu     sync.Mutex    // guards Kept while branches run
 }
@@ -184,8 +183,7 @@ func (cx *Activation) call(target event.ActorID, m *Method, args order.Args) *ac
 	case r == nil:
 		panic(order.Withdrawal{})
 	case r.Lacks != "":
-		w.lacksMethod()
-		panic(order.Withdrawal{})
+		panic(w.Try.Lacks(r.Lacks, false))
 	case !r.Kept.IsNull():
 		w.keptBy(r.Kept)
 		w.Try.Lost(order.Wanted{})
@@ -215,34 +213,15 @@ func (w *Wide) keptBy(id event.ActorID) {
 	w.Kept = id
 }
 
-// lacksMethod ends the attempt, and has the next one wait for a session to begin or to end; several branches may have met such a store.
-func (w *Wide) lacksMethod() {
-	w.mu.Lock()
-	w.lacks = true
-	w.mu.Unlock()
-	w.Try.Lost(order.Wanted{})
-}
-
-// Await waits for what the attempt that has ended has met in other stores, if it has been there. The next one enters then.
-func (w *Wide) Await(a *order.Attempt, s *across.Store) {
-	if w == nil {
-		return
-	}
-	if !w.Kept.IsNull() {
-		s.AwaitKept(a, w.Kept)
+// AwaitOthers waits, between two attempts, for what the one that by has ended has met in other stores.
+func (r *Run) AwaitOthers(by order.Withdrawal) {
+	if w := r.Wide(); w != nil && !w.Kept.IsNull() {
+		r.sys.Across.AwaitKept(&r.Attempt, w.Kept)
 		w.Kept = event.ActorID{}
 	}
-	if w.lacks {
-		s.AwaitSessions(a, w.Try)
-		w.lacks = false
+	if by.Lacks != nil {
+		r.sys.Across.AwaitVersion(&r.Attempt, by.Lacks)
 	}
-}
-
-// lacks ends the attempt of an event of this store, which has no method of a name that another store has told it of.
-func (r *Run) lacks(name string) {
-	w := r.Wide()
-	w.lacksMethod()
-	r.sys.Across.Lacks(name)
 }
 
 // announce has events wait that ask for an actor which the run has created.
@@ -342,12 +321,11 @@ func (cx *Activation) within(h *order.Handle, m *Method, args order.Args) (out O
 // reply makes a call for another store.
 func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, order.Args) Outcome) *across.Reply {
 	run, m := cx.Run, cx.Run.sys.Method(c.Method)
-	if m == nil && !run.IsPart() {
-		run.lacks(c.Method)
-		panic(order.Withdrawal{})
-	}
-	if m == nil {
+	switch {
+	case m == nil && run.IsPart():
 		return &across.Reply{Withdrawn: true, Lacks: c.Method, Run: c.Run}
+	case m == nil:
+		panic(run.Wide().Try.Lacks(c.Method, true))
 	}
 	cx.move(c.Run)
 	var args order.Args
@@ -396,6 +374,9 @@ func (cx *Activation) reply(c *across.Call, do func(*order.Handle, *Method, orde
 		r.Claim.Mode = max(r.Claim.Mode, order.Read)
 		if k := out.Withdrawal.Kept; k != nil {
 			r.Kept = k.Actor()
+		}
+		if l := out.Withdrawal.Lacks; l != nil {
+			r.Lacks = l.Name
 		}
 		if claim, refused := run.Refused(); refused && run.IsPart() {
 			r.Refused, r.Claim = true, claim
@@ -462,8 +443,7 @@ func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
 		case l.Object != 0:
 			o.Kind = OpCallback
 			if o.Object, o.Call, o.Args = cx.Run.sys.ReadLine(&l); o.Call == nil {
-				cx.Run.lacks(l.Method)
-				continue
+				panic(cx.Run.Wide().Try.Lacks(l.Method, true))
 			}
 		}
 		cx.Ops = append(cx.Ops, o)

@@ -96,9 +96,13 @@ func Named(in Namer, c *Class, name string) order.Ref {
 	if h != nil {
 		return order.RefOf(h)
 	}
+	sessions := s.Across.Sessions()
 	q, ok := s.Across.AskFor(&Of(cx).Run.Attempt, of, across.Question{Class: c.Path(), Name: name})
-	if !ok {
+	switch {
+	case !ok:
 		panic(order.Withdrawal{})
+	case q.Lacks:
+		panic(s.Across.Lacks(of, c.Path(), sessions))
 	}
 	return s.resolve(q, c, name)
 }
@@ -132,11 +136,19 @@ func FindNamed(ctx context.Context, in Namer, c *Class, name string) (order.Ref,
 	if h != nil {
 		return order.RefOf(h), nil
 	}
-	q, err := s.Across.Ask(ctx, of, across.Question{Class: c.Path(), Name: name})
-	if away := (*event.AwayError)(nil); errors.As(err, &away) {
-		return order.Ref{}, err
+	for {
+		sessions := s.Across.Sessions()
+		q, err := s.Across.Ask(ctx, of, across.Question{Class: c.Path(), Name: name})
+		if err == nil && q.Lacks {
+			if err = s.Across.AwaitSessions(ctx, s.Across.Lacks(of, c.Path(), sessions).Lacks); err == nil {
+				continue
+			}
+		}
+		if away := (*event.AwayError)(nil); errors.As(err, &away) {
+			return order.Ref{}, err
+		}
+		return s.resolve(q, c, name), nil
 	}
-	return s.resolve(q, c, name), nil
 }
 
 // find returns the actor of a name. nil: the store of is to be asked, which may have to wait. It is another one, or this one if what is prepared here deletes the actor.

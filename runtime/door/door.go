@@ -283,9 +283,11 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 		changed.Session = c.Key // as the caller knows it
 	}
 	if errors.Is(err, order.ErrCancelled) && d.IsPartial() {
-		if away := d.sys.Across().Missed(); away != nil { // it has waited for this one, perhaps
-			away.Cause = err
-			err = away
+		lacks := new(event.AwayError)
+		if away := d.sys.Across().Away(); errors.As(guarded.Why(), &lacks) {
+			err = &event.AwayError{Store: lacks.Store, Lacks: lacks.Lacks, Cause: err}
+		} else if len(away) > 0 { // it has waited for this one, perhaps
+			err = &event.AwayError{Store: away[0], Cause: err}
 		}
 	}
 	if err != nil || c.Method.Result == nil {

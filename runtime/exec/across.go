@@ -356,8 +356,8 @@ func (l local) Answer(q *across.Question) bool {
 		}
 	case q.Actor.IsNull():
 		c := activation.ClassNamed(s.cfg.Classes, q.Class)
-		if c == nil {
-			return false // it is one of another version of the program
+		if q.Lacks = c == nil; q.Lacks {
+			return true
 		}
 		q.Actor = s.named(&c.Shape, q.Name).ID
 		return s.durable.Store.Flush(context.Background()) == nil // else other stores would know an actor that a crash takes back

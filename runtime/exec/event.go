@@ -179,6 +179,7 @@ func (ev *Event) attempts() error {
 		case activation.Withdrawn:
 			ev.Undo()
 			ev.again(out.Withdrawal)
+			ev.AwaitOthers(out.Withdrawal)
 			if out.Withdrawal.Kept.Await(&ev.Attempt) != nil {
 				return ev.leftOut()
 			}
@@ -197,7 +198,6 @@ func (ev *Event) again(w order.Withdrawal) {
 		ev.told.span.Withdrawn(ev.sys.nanos(), ev.Waits)
 	}
 	ev.client.stats.Withdrawals.Add(1)
-	ev.Wide().Await(&ev.Attempt, ev.sys.across)
 }
 
 // leftOut ends an event that needs what is not there until the store is opened again: an actor that is kept, or other stores. The event has not happened;

@@ -88,7 +88,7 @@ func (s *System) holdFor(q *across.Question) bool {
 	for i := range q.Lines {
 		object, m, args := s.readLine(&q.Lines[i])
 		if m == nil {
-			s.across.Lacks(q.Lines[i].Method)
+			s.across.Lacks(s.across.ID(), q.Lines[i].Method, 0)
 			return false
 		}
 		list[i] = callback{object: object.(ClientRef).o, method: m.(*ClientMethod), args: args, number: q.Lines[i].Number, held: q.Held, origin: s.cfg.Spans.Stored(q.Event)}

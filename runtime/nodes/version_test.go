@@ -16,6 +16,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
 
@@ -79,19 +80,22 @@ func TestStoresOfTwoVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			seq := 0
-			transfer := func(to ledger.AccountRef, within time.Duration) error {
-				ctx, cancel := context.WithTimeout(t.Context(), within)
-				defer cancel()
+			transferIn := func(ctx context.Context, to ledger.AccountRef) error {
 				seq++
 				x := &door.Call{Method: pay}
-				if x.Args, err = pay.Params.Read(fmt.Appendf(nil, `{"to": "Account:%v", "amount": 1, "session": 1, "seq": %d}`, to.ID(), seq), d.Names(ctx, "")); err != nil {
+				if x.Args, err = pay.Params.Read(fmt.Appendf(nil, `{"to": "Account:%v", "amount": 1, "session": 1, "seq": %d}`, to.ID(), seq), d.Names(t.Context(), "")); err != nil {
 					t.Fatal(err)
 				}
-				if x.Target, err = d.Actor(ctx, accounts, ":"+from.ID().String()); err != nil {
+				if x.Target, err = d.Actor(t.Context(), accounts, ":"+from.ID().String()); err != nil {
 					t.Fatal(err)
 				}
 				_, err := d.Call(ctx, x)
 				return err
+			}
+			transfer := func(to ledger.AccountRef, within time.Duration) error {
+				ctx, cancel := context.WithTimeout(t.Context(), within)
+				defer cancel()
+				return transferIn(ctx, to)
 			}
 			before := c.Counts().Withdrawn
 			err = transfer(to, time.Second)
@@ -106,6 +110,11 @@ func TestStoresOfTwoVersions(t *testing.T) {
 			}
 			if err := transfer(in(home, from), time.Second); err != nil {
 				t.Errorf("an event of one store: %v", err)
+			}
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := transferIn(over, in(home, from)); !errors.Is(err, order.ErrCancelled) || errors.As(err, &away) {
+				t.Errorf("an event of one store that is cancelled is told of another version: %v", err)
 			}
 			if n, err := from.Worth(cl); err != nil || n != 99 {
 				t.Errorf("the payer has %d (%v)", n, err)
@@ -196,6 +205,97 @@ func TestCallbacksOfTwoVersions(t *testing.T) {
 	}
 }
 
+// So does a callback that comes with an answer which is a vote, too, as the method has been called often.
+func TestACallbackOfALaterVersionWithAVote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := 0
+		var ear aeonrt.ClientObject
+		hear := aeonrt.ClientMethod{Class: "Ear", Name: "hear", NewArgs: newGaugeArgs, Run: func(*aeonrt.Client, any, aeonrt.Args) { heard++ }}
+		versions := &aged{text: &hear.Signature, older: "(int8)", original: "(int)", store: 1}
+		c, all := gauges(t, func(cfg *nodes.Config) {
+			cfg.System.ClientClasses = []*aeonrt.ClientClass{{Package: "gauge", Name: "Ear", Methods: []*aeonrt.ClientMethod{&hear}}}
+			cfg.Start, cfg.Delay = versions.start, under(time.Millisecond)
+		})
+		number := aeonrt.NewClientObject(c.System(0).Client(), &ear, nil).Stored()
+		gaugeHails = func(cx *aeonrt.Cx) { cx.Callback(c.System(1).ResolveClient(number), &hear, &gaugeArgs{}) }
+		hail := func() error {
+			s := c.System(0)
+			return s.Client().Await(s.Resolve(all[1].ID()), &gaugeHail, &gaugeArgs{})
+		}
+		const often = 5
+		for range often {
+			if err := hail(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Settle()
+		restart := func() {
+			t.Helper()
+			if err := errors.Join(c.Crash(1, losing(allLost)), c.Restart(1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		versions.runs = true
+		restart()
+		ended := make(chan error, 1)
+		go func() { ended <- hail() }()
+		<-time.After(time.Second)
+		if len(ended) > 0 || heard != often {
+			t.Errorf("the event has ended: %v, %d callbacks are heard", len(ended) > 0, heard-often)
+		}
+		versions.runs = false
+		restart()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		c.Settle()
+		if heard != often+1 {
+			t.Errorf("%d callbacks are heard, want 1", heard-often)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An event that names an actor of a class of a later version waits, and holds nothing, at its home and by a part.
+func TestAnEventNamesAClassOfALaterVersion(t *testing.T) {
+	for _, home := range []event.StoreID{0, 2} { // store 0 names it
+		synctest.Test(t, func(t *testing.T) {
+			later := aeonrt.Class{Shape: aeonrt.Shape{Package: "gauge", Name: "Later"}}
+			later.New = func() aeonrt.Object { return new(gauge) }
+			construct := gaugeMethod("new", aeonrt.Effects{Self: aeonrt.Write})
+			construct.Class, construct.Run = &later, func(*aeonrt.Cx, any, aeonrt.Args) {}
+			later.Methods, later.Ctor = []*aeonrt.Method{}, &construct
+			older := true
+			c, all := gauges(t, func(cfg *nodes.Config) {
+				cfg.Delay = under(time.Millisecond)
+				cfg.Start = func(id event.StoreID, sys *exec.Config) error {
+					if id != 1 || !older {
+						sys.Classes = append(slices.Clone(sys.Classes), &later)
+					}
+					return nil
+				}
+			})
+			name := ""
+			for n := 0; name == "" || event.NamedActor(later.Path(), name, 0, len(all)).Birth != 1; n++ {
+				name = fmt.Sprint("later", n)
+			}
+			gaugeHails = func(cx *aeonrt.Cx) { activation.Named(cx, &later, name) }
+			s, ended := c.System(home), make(chan error, 1)
+			go func() { ended <- s.Client().Await(s.Resolve(all[0].ID()), &gaugeHail, &gaugeArgs{}) }()
+			<-time.After(time.Second)
+			if err := c.System(0).Client().Await(all[0], &gaugePeek, &gaugeArgs{}); err != nil || len(ended) > 0 {
+				t.Errorf("home %d: another event (%v); the one that waits has ended: %v", home, err, len(ended) > 0)
+			}
+			older = false
+			if err := errors.Join(c.Crash(1, losing(allLost)), c.Restart(1), <-ended, c.Close()); err != nil {
+				t.Errorf("home %d: %v", home, err)
+			}
+		})
+	}
+}
+
 // A store does not find the actor of a name whose class is one of a later version: what asks waits for the time that it has.
 func TestAClassOfALaterVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -219,7 +319,7 @@ func TestAClassOfALaterVersion(t *testing.T) {
 			_, err := activation.FindNamed(ctx, c.System(0).Client(), &ledger.AeonClassLog, name)
 			return err
 		}
-		if away := new(event.AwayError); !errors.As(find(), &away) || away.Store != 1 || !away.Reached {
+		if away := new(event.AwayError); !errors.As(find(), &away) || away.Store != 1 || away.Lacks != "ledger.Log" {
 			t.Errorf("a store finds an actor of a class that it does not have: %v", away)
 		}
 		older = false

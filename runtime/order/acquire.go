@@ -1,6 +1,7 @@
 package order
 
 import (
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
@@ -97,6 +98,14 @@ type Withdrawal struct {
 	Kept  *Keep // of a chain that must have gone before the next attempt; else nil
 	// InTurn: the next attempt makes async calls one after the other, which this one has not done.
 	InTurn bool
+	Lacks  *Lacking // nil: nothing; else the next attempt is to wait for another version of the program
+}
+
+// Lacking says that a store runs a version of the program that does not have what an attempt has asked it for.
+type Lacking struct {
+	Of       event.StoreID
+	Name     string // of a method or a class
+	Sessions uint64 // how many sessions of the store of the event had begun or ended before it has asked
 }
 
 // Claim returns the actor that the next attempt is to enter with, the null id for none.

@@ -250,7 +250,7 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w, false) }
 func (a *Attempt) withdraw(w Withdrawal, changed bool) {
 	a.tellWithdrawn(w)
 	m := w.claim
-	changed = w.Kept != nil || w.InTurn || changed || a.isBounced() || a.Moved() || a.Cancelled() || a.Broken() || a.unordered()
+	changed = w.Kept != nil || w.InTurn || w.Lacks != nil || changed || a.isBounced() || a.Moved() || a.Cancelled() || a.Broken() || a.unordered()
 	a.met = a.met || a.wide || m.h != nil && m.h.Is(Elsewhere)
 	a.LeaveAbove()
 	more := a.need(m)

@@ -20,6 +20,7 @@ type Cancellation struct {
 	Until context.Context
 
 	said atomic.Bool
+	why  error // why the event was waiting when it was cancelled, if that is known; set before the event ends
 	mu   struct {
 		sync.Mutex               // taken before the mutexes of events
 		waits      *Attempt      // the event or the step of its chain, while waiting is above 0
@@ -57,6 +58,16 @@ func (c *Cancellation) Cancel() {
 		a.giveUp()
 	}
 }
+
+// Explain says why the event has waited until it was cancelled. c may be nil.
+func (c *Cancellation) Explain(why error) {
+	if c != nil {
+		c.why = why
+	}
+}
+
+// Why returns why an event that has ended as cancelled has waited, nil if that is not known.
+func (c *Cancellation) Why() error { return c.why }
 
 // Done implements context.Context.
 func (c *untilCancelled) Done() <-chan struct{} {

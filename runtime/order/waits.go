@@ -202,6 +202,8 @@ func (a *Attempt) whyWithdrawn(w Withdrawal) string {
 		return fmt.Sprintf("a chain keeps %v", w.Kept.h.Known(nil))
 	case w.InTurn:
 		return "an async call is the first to call an actor, so it must run alone"
+	case w.Lacks != nil:
+		return fmt.Sprintf("store %d runs a version of the program without %s", w.Lacks.Of, w.Lacks.Name)
 	case m.h == nil && broken:
 		return "another store has lost its part, or has ended"
 	case m.h == nil:
