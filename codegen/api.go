@@ -20,6 +20,7 @@ var apiImports = []struct{ name, path string }{
 	{"", ""}, // a blank line
 	{"aeon", "github.com/aeon-lang/aeon"},
 	{"aeonrt", runtimePath},
+	{"aeonval", valuePath},
 	{"godoor", runtimePath + "/door/godoor"},
 	{"pebbledb", runtimePath + "/store/pebbledb"},
 }
@@ -200,7 +201,7 @@ func (p *pkg) apiArgs(m *typecheck.Func, db string) (params, args, checks string
 
 // apiParams names parameters.
 func (p *pkg) apiParams() *scope {
-	local := set("a db ctx opts in args ret err h x time aeonrt")
+	local := set("a db ctx opts in args ret err h x time aeonrt aeonval")
 	return newScope(func(name string) bool {
 		return goKeywords[name] || predeclared[name] || local[name] || apiPackages[name] || p.names.top.taken[name]
 	})

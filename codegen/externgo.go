@@ -88,6 +88,9 @@ func (p *pkg) externs() (file File, ok bool, err error) {
 	if err != nil {
 		return File{}, false, err
 	}
+	if used["aeonval"] {
+		others["\taeonval "+quote(valuePath)+"\n"] = true
+	}
 	for _, im := range p.imported { // packages of the program, whose types the functions have
 		if used[im.alias] {
 			others["\t"+im.alias+" "+quote(im.path)+"\n"] = true

@@ -73,7 +73,7 @@ func (p *pkg) imports(name, text string) (string, error) {
 			list += im.alias + " " + quote(im.path) + "\n"
 			uses += "var _ = &" + im.alias + ".AeonPackage\n"
 		}
-		return "import (\n\"time\"\n\naeonrt \"" + runtimePath + "\"\n" + list + ")\n\nvar _ time.Duration\nvar _ aeonrt.Mode\n" + uses + "\n", nil
+		return "import (\n\"time\"\n\naeonrt \"" + runtimePath + "\"\naeonval \"" + valuePath + "\"\n" + list + ")\n\nvar _ time.Duration\nvar _ aeonrt.Mode\nvar _ aeonval.Bytes\n" + uses + "\n", nil
 	}
 	used, err := usedPackages(name, text)
 	if err != nil {
@@ -85,6 +85,9 @@ func (p *pkg) imports(name, text string) (string, error) {
 	}
 	if used["aeonrt"] {
 		list += "\taeonrt \"" + runtimePath + "\"\n"
+	}
+	if used["aeonval"] {
+		list += "\taeonval \"" + valuePath + "\"\n"
 	}
 	for i, im := range p.imported {
 		if i == 0 {

@@ -72,7 +72,9 @@ func (c *goChecker) check(files []codegen.File, mapped bool) string {
 // foreign reports imports and directives that no program can ask for.
 func foreign(f *ast.File) string {
 	for _, i := range f.Imports {
-		if i.Path.Value != `"time"` && i.Path.Value != `"github.com/aeon-lang/aeon/runtime"` {
+		switch i.Path.Value {
+		case `"time"`, `"github.com/aeon-lang/aeon/runtime"`, `"github.com/aeon-lang/aeon/runtime/value"`:
+		default:
 			return "import of " + i.Path.Value
 		}
 	}

@@ -26,11 +26,11 @@ func (p *pkg) goType(t typecheck.Type) string {
 			return g
 		}
 	case *typecheck.Vector:
-		return "aeonrt.Vector[" + p.goType(t.Elem) + "]"
+		return "aeonval.Vector[" + p.goType(t.Elem) + "]"
 	case *typecheck.Map:
-		return "aeonrt.Map[" + p.keyType(t.Key) + ", " + p.goType(t.Value) + "]"
+		return "aeonval.Map[" + p.keyType(t.Key) + ", " + p.goType(t.Value) + "]"
 	case *typecheck.Set:
-		return "aeonrt.Set[" + p.keyType(t.Elem) + "]"
+		return "aeonval.Set[" + p.keyType(t.Elem) + "]"
 	case *typecheck.Table:
 		return "aeonrt.Table[" + p.keyType(t.Key.Type()) + ", " + p.goType(t.Row) + "]"
 	case *typecheck.Optional:
@@ -38,9 +38,9 @@ func (p *pkg) goType(t typecheck.Type) string {
 		case typecheck.IsRef(t.Elem):
 			return p.goType(t.Elem) // the zero reference is null
 		case p.boxed(t.Elem):
-			return "aeonrt.Box[" + p.goType(t.Elem) + "]"
+			return "aeonval.Box[" + p.goType(t.Elem) + "]"
 		}
-		return "aeonrt.Opt[" + p.goType(t.Elem) + "]"
+		return "aeonval.Opt[" + p.goType(t.Elem) + "]"
 	case *typecheck.Pending:
 		return "aeonrt.Pending[" + p.goType(t.Elem) + "]"
 	case *typecheck.Enum:

@@ -18,7 +18,7 @@ import (
 var nasty = strings.Fields(`break case chan const continue defer else fallthrough for func go goto if import interface map package
 	range return select struct switch type var any append bool byte cap clear close comparable complex copy delete error
 	false float64 imag int int64 iota len make max min nil panic print println real recover rune string true uint8 init main
-	_ aeonrt time strconv self Self cx cl ret ok v x e d f n m r a err args mark failed exit result tmp1 tmp2 tmp3 tmp1_ self_ cx_ cx__
+	_ aeonrt aeonval time strconv self Self cx cl ret ok v x e d f n m r a err args mark failed exit result tmp1 tmp2 tmp3 tmp1_ self_ cx_ cx__
 	Ref ID IsNull EachRef Compare CompareKey String Equal Str Share MarkShared EachElem Encode Decode SaveField LoadFields StoredRows EncodeResult
 	construct Event Await callGet New NewA AeonPackage aeonMain aeonTest1 classA methodAGet ARef createA putP getP newP P A B aGetArgs
 	setN setN_ fieldAN ClientObject ClientRef this_ Read Write None Vector Map Add`)
@@ -67,7 +67,7 @@ var hole = regexp.MustCompile(`\$[0-9]+`)
 const holes = 22
 
 // critical are the names that matter most: those that generated code uses in the bodies of functions.
-var critical = strings.Fields(`aeonrt time self cx cl ok r tmp1 failed other visit k y ref tmp2 ret args err v x e d f n m a mark init main
+var critical = strings.Fields(`aeonrt aeonval time self cx cl ok r tmp1 failed other visit k y ref tmp2 ret args err v x e d f n m a mark init main
 	range type func chan select struct defer go int64 string len nil append any true panic min`)
 
 // places are holes of every kind: enum, its value, constant, class, its field, actor class, its field and

@@ -22,13 +22,13 @@ var predeclared = set(`any bool byte comparable complex64 complex128 error float
 	copy delete imag len make max min new panic print println real recover`)
 
 // ours are the names that generated code uses for itself in any scope.
-var ours = set(`aeonrt strconv time init main _ self cx cl ret ok v x y e d f n m r a k ref other visit err args mark AeonPackage AeonEntry aeonMain failed exit result`)
+var ours = set(`aeonrt aeonval strconv time init main _ self cx cl ret ok v x y e d f n m r a k ref other visit err args mark AeonPackage AeonEntry aeonMain failed exit result`)
 
 // oursLocal are those of them that stand in the bodies of functions of the program.
-var oursLocal = set(`aeonrt time self cx cl ok failed init main _ AeonPackage AeonEntry aeonMain`)
+var oursLocal = set(`aeonrt aeonval time self cx cl ok failed init main _ AeonPackage AeonEntry aeonMain`)
 
 // oursStub are those that stand in stubs, beside the parameters of the method.
-var oursStub = set(`aeonrt self cx cl ok args ret err r ref _`)
+var oursStub = set(`aeonrt aeonval self cx cl ok args ret err r ref _`)
 
 // refMethods are the methods that a typed reference has from the runtime or from us, by the
 // names that stubs must not take.

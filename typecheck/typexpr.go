@@ -6,8 +6,8 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// typeDepthMax bounds the nesting of types as written.
-const typeDepthMax = 64
+// typeDepthMax bounds the nesting of types as written: Go compiles containers that are nested so deep in seconds.
+const typeDepthMax = 32
 
 // typ returns the type that t denotes, seen from a file. Void is an error
 // here; see resultType.
@@ -30,7 +30,7 @@ func (c *checker) resultType(fs *fileScope, t ast.Type) Type {
 
 func (c *checker) typAt(fs *fileScope, t ast.Type, depth int) Type {
 	if depth > typeDepthMax {
-		c.errorf(diag.TooDeep, t, "this type is nested more than %d deep", typeDepthMax).Help = "give a part of it a name: make it a class"
+		c.errorf(diag.TooDeep, t, "this type is nested more than %d deep", typeDepthMax).Help = "put the inner part into a value class of its own"
 		return Invalid
 	}
 	got := c.typWritten(fs, t, depth)

@@ -4,6 +4,7 @@ package app
 
 import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // AeonPackage is what the runtime and the tools need to know of this package.
@@ -311,7 +312,7 @@ func (x *relayReadArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 func (x *relayReadArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
 // callAddToAll calls addToAll as a part of the current event.
-func (r RelayRef) callAddToAll(cx *aeonrt.Cx, all aeonrt.Vector[CounterRef], n int64) {
+func (r RelayRef) callAddToAll(cx *aeonrt.Cx, all aeonval.Vector[CounterRef], n int64) {
 	self, ok := aeonrt.Enter[*Relay](cx, r.Ref, &methodRelayAddToAll)
 	if !ok { // the actor is on another host
 		args := relayAddToAllArgs{all: all, n: n}
@@ -323,18 +324,18 @@ func (r RelayRef) callAddToAll(cx *aeonrt.Cx, all aeonrt.Vector[CounterRef], n i
 }
 
 // AddToAll runs addToAll as an event and waits until it has ended.
-func (r RelayRef) AddToAll(cl *aeonrt.Client, all aeonrt.Vector[CounterRef], n int64) error {
+func (r RelayRef) AddToAll(cl *aeonrt.Client, all aeonval.Vector[CounterRef], n int64) error {
 	return cl.Await(r.Ref, &methodRelayAddToAll, &relayAddToAllArgs{all: all, n: n})
 }
 
 // AddToAllEvent issues addToAll as an event.
-func (r RelayRef) AddToAllEvent(cl *aeonrt.Client, all aeonrt.Vector[CounterRef], n int64) aeonrt.Pending[struct{}] {
+func (r RelayRef) AddToAllEvent(cl *aeonrt.Client, all aeonval.Vector[CounterRef], n int64) aeonrt.Pending[struct{}] {
 	return aeonrt.Issue[struct{}](cl, r.Ref, &methodRelayAddToAll, &relayAddToAllArgs{all: all, n: n}, nil)
 }
 
 // relayAddToAllArgs holds the arguments and the result of one call of Relay.addToAll.
 type relayAddToAllArgs struct {
-	all aeonrt.Vector[CounterRef]
+	all aeonval.Vector[CounterRef]
 	n   int64
 }
 
@@ -453,7 +454,7 @@ type MintRef struct{ aeonrt.Ref }
 func (r MintRef) Compare(other MintRef) int { return r.Ref.CompareKey(other.Ref) }
 
 // callMake calls make as a part of the current event.
-func (r MintRef) callMake(cx *aeonrt.Cx, count int64, balance int64) (ret aeonrt.Vector[AccountRef]) {
+func (r MintRef) callMake(cx *aeonrt.Cx, count int64, balance int64) (ret aeonval.Vector[AccountRef]) {
 	self, ok := aeonrt.Enter[*Mint](cx, r.Ref, &methodMintMake)
 	if !ok { // the actor is on another host
 		args := mintMakeArgs{count: count, balance: balance}
@@ -466,23 +467,23 @@ func (r MintRef) callMake(cx *aeonrt.Cx, count int64, balance int64) (ret aeonrt
 }
 
 // Make runs make as an event and waits for its result.
-func (r MintRef) Make(cl *aeonrt.Client, count int64, balance int64) (ret aeonrt.Vector[AccountRef], err error) {
+func (r MintRef) Make(cl *aeonrt.Client, count int64, balance int64) (ret aeonval.Vector[AccountRef], err error) {
 	args := &mintMakeArgs{count: count, balance: balance}
 	err = cl.Await(r.Ref, &methodMintMake, args)
 	return args.ret, err
 }
 
 // MakeEvent issues make as an event.
-func (r MintRef) MakeEvent(cl *aeonrt.Client, count int64, balance int64) aeonrt.Pending[aeonrt.Vector[AccountRef]] {
+func (r MintRef) MakeEvent(cl *aeonrt.Client, count int64, balance int64) aeonrt.Pending[aeonval.Vector[AccountRef]] {
 	args := &mintMakeArgs{count: count, balance: balance}
-	return aeonrt.Issue(cl, r.Ref, &methodMintMake, args, func() aeonrt.Vector[AccountRef] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &methodMintMake, args, func() aeonval.Vector[AccountRef] { return args.ret.Share() })
 }
 
 // mintMakeArgs holds the arguments and the result of one call of Mint.make.
 type mintMakeArgs struct {
 	count   int64
 	balance int64
-	ret     aeonrt.Vector[AccountRef]
+	ret     aeonval.Vector[AccountRef]
 }
 
 // Encode writes the arguments.
@@ -1317,7 +1318,7 @@ var classCaller = aeonrt.ClientClass{
 
 // callerDoneArgs holds the arguments and the result of one call of Caller.done.
 type callerDoneArgs struct {
-	said aeonrt.Vector[string]
+	said aeonval.Vector[string]
 }
 
 // Encode writes the arguments.
@@ -1533,7 +1534,7 @@ type HelloChainRef struct{ aeonrt.Ref }
 func (r HelloChainRef) Compare(other HelloChainRef) int { return r.Ref.CompareKey(other.Ref) }
 
 // callGreet calls greet as a part of the current event.
-func (r HelloChainRef) callGreet(cx *aeonrt.Cx, city string) (ret aeonrt.Vector[string]) {
+func (r HelloChainRef) callGreet(cx *aeonrt.Cx, city string) (ret aeonval.Vector[string]) {
 	self, ok := aeonrt.Enter[*HelloChain](cx, r.Ref, &methodHelloChainGreet)
 	if !ok { // the actor is on another host
 		args := helloChainGreetArgs{city: city}
@@ -1546,22 +1547,22 @@ func (r HelloChainRef) callGreet(cx *aeonrt.Cx, city string) (ret aeonrt.Vector[
 }
 
 // Greet runs greet as an event and waits for its result.
-func (r HelloChainRef) Greet(cl *aeonrt.Client, city string) (ret aeonrt.Vector[string], err error) {
+func (r HelloChainRef) Greet(cl *aeonrt.Client, city string) (ret aeonval.Vector[string], err error) {
 	args := &helloChainGreetArgs{city: city}
 	err = cl.Await(r.Ref, &methodHelloChainGreet, args)
 	return args.ret, err
 }
 
 // GreetEvent issues greet as an event.
-func (r HelloChainRef) GreetEvent(cl *aeonrt.Client, city string) aeonrt.Pending[aeonrt.Vector[string]] {
+func (r HelloChainRef) GreetEvent(cl *aeonrt.Client, city string) aeonrt.Pending[aeonval.Vector[string]] {
 	args := &helloChainGreetArgs{city: city}
-	return aeonrt.Issue(cl, r.Ref, &methodHelloChainGreet, args, func() aeonrt.Vector[string] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &methodHelloChainGreet, args, func() aeonval.Vector[string] { return args.ret.Share() })
 }
 
 // helloChainGreetArgs holds the arguments and the result of one call of HelloChain.greet.
 type helloChainGreetArgs struct {
 	city string
-	ret  aeonrt.Vector[string]
+	ret  aeonval.Vector[string]
 }
 
 // Encode writes the arguments.
@@ -1588,7 +1589,7 @@ func (x *helloChainGreetArgs) DecodeResult(d *aeonrt.Decoder) {
 func (x *helloChainGreetArgs) AeonResult() any { return x.ret }
 
 // AeonTake sets the result, if the call was the first step of a chain.
-func (x *helloChainGreetArgs) AeonTake(result any) { x.ret = result.(aeonrt.Vector[string]) }
+func (x *helloChainGreetArgs) AeonTake(result any) { x.ret = result.(aeonval.Vector[string]) }
 
 // callWords calls words as a part of the current event.
 func (r HelloChainRef) callWords(cx *aeonrt.Cx) (ret int64) {
@@ -2441,7 +2442,7 @@ type HouseRef struct{ aeonrt.Ref }
 func (r HouseRef) Compare(other HouseRef) int { return r.Ref.CompareKey(other.Ref) }
 
 // callOpen calls open as a part of the current event.
-func (r HouseRef) callOpen(cx *aeonrt.Cx, all aeonrt.Vector[GrillRef]) {
+func (r HouseRef) callOpen(cx *aeonrt.Cx, all aeonval.Vector[GrillRef]) {
 	self, ok := aeonrt.Enter[*House](cx, r.Ref, &methodHouseOpen)
 	if !ok { // the actor is on another host
 		args := houseOpenArgs{all: all}
@@ -2453,18 +2454,18 @@ func (r HouseRef) callOpen(cx *aeonrt.Cx, all aeonrt.Vector[GrillRef]) {
 }
 
 // Open runs open as an event and waits until it has ended.
-func (r HouseRef) Open(cl *aeonrt.Client, all aeonrt.Vector[GrillRef]) error {
+func (r HouseRef) Open(cl *aeonrt.Client, all aeonval.Vector[GrillRef]) error {
 	return cl.Await(r.Ref, &methodHouseOpen, &houseOpenArgs{all: all})
 }
 
 // OpenEvent issues open as an event.
-func (r HouseRef) OpenEvent(cl *aeonrt.Client, all aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+func (r HouseRef) OpenEvent(cl *aeonrt.Client, all aeonval.Vector[GrillRef]) aeonrt.Pending[struct{}] {
 	return aeonrt.Issue[struct{}](cl, r.Ref, &methodHouseOpen, &houseOpenArgs{all: all}, nil)
 }
 
 // houseOpenArgs holds the arguments and the result of one call of House.open.
 type houseOpenArgs struct {
-	all aeonrt.Vector[GrillRef]
+	all aeonval.Vector[GrillRef]
 }
 
 // Encode writes the arguments.
@@ -2478,7 +2479,7 @@ func (x *houseOpenArgs) Decode(d *aeonrt.Decoder) {
 }
 
 // callHire calls hire as a part of the current event.
-func (r HouseRef) callHire(cx *aeonrt.Cx, c CookRef, some aeonrt.Vector[GrillRef]) {
+func (r HouseRef) callHire(cx *aeonrt.Cx, c CookRef, some aeonval.Vector[GrillRef]) {
 	self, ok := aeonrt.Enter[*House](cx, r.Ref, &methodHouseHire)
 	if !ok { // the actor is on another host
 		args := houseHireArgs{c: c, some: some}
@@ -2490,19 +2491,19 @@ func (r HouseRef) callHire(cx *aeonrt.Cx, c CookRef, some aeonrt.Vector[GrillRef
 }
 
 // Hire runs hire as an event and waits until it has ended.
-func (r HouseRef) Hire(cl *aeonrt.Client, c CookRef, some aeonrt.Vector[GrillRef]) error {
+func (r HouseRef) Hire(cl *aeonrt.Client, c CookRef, some aeonval.Vector[GrillRef]) error {
 	return cl.Await(r.Ref, &methodHouseHire, &houseHireArgs{c: c, some: some})
 }
 
 // HireEvent issues hire as an event.
-func (r HouseRef) HireEvent(cl *aeonrt.Client, c CookRef, some aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+func (r HouseRef) HireEvent(cl *aeonrt.Client, c CookRef, some aeonval.Vector[GrillRef]) aeonrt.Pending[struct{}] {
 	return aeonrt.Issue[struct{}](cl, r.Ref, &methodHouseHire, &houseHireArgs{c: c, some: some}, nil)
 }
 
 // houseHireArgs holds the arguments and the result of one call of House.hire.
 type houseHireArgs struct {
 	c    CookRef
-	some aeonrt.Vector[GrillRef]
+	some aeonval.Vector[GrillRef]
 }
 
 // Encode writes the arguments.
@@ -2634,7 +2635,7 @@ type CookRef struct{ aeonrt.Ref }
 func (r CookRef) Compare(other CookRef) int { return r.Ref.CompareKey(other.Ref) }
 
 // callBegin calls begin as a part of the current event.
-func (r CookRef) callBegin(cx *aeonrt.Cx, some aeonrt.Vector[GrillRef]) {
+func (r CookRef) callBegin(cx *aeonrt.Cx, some aeonval.Vector[GrillRef]) {
 	self, ok := aeonrt.Enter[*Cook](cx, r.Ref, &methodCookBegin)
 	if !ok { // the actor is on another host
 		args := cookBeginArgs{some: some}
@@ -2646,18 +2647,18 @@ func (r CookRef) callBegin(cx *aeonrt.Cx, some aeonrt.Vector[GrillRef]) {
 }
 
 // Begin runs begin as an event and waits until it has ended.
-func (r CookRef) Begin(cl *aeonrt.Client, some aeonrt.Vector[GrillRef]) error {
+func (r CookRef) Begin(cl *aeonrt.Client, some aeonval.Vector[GrillRef]) error {
 	return cl.Await(r.Ref, &methodCookBegin, &cookBeginArgs{some: some})
 }
 
 // BeginEvent issues begin as an event.
-func (r CookRef) BeginEvent(cl *aeonrt.Client, some aeonrt.Vector[GrillRef]) aeonrt.Pending[struct{}] {
+func (r CookRef) BeginEvent(cl *aeonrt.Client, some aeonval.Vector[GrillRef]) aeonrt.Pending[struct{}] {
 	return aeonrt.Issue[struct{}](cl, r.Ref, &methodCookBegin, &cookBeginArgs{some: some}, nil)
 }
 
 // cookBeginArgs holds the arguments and the result of one call of Cook.begin.
 type cookBeginArgs struct {
-	some aeonrt.Vector[GrillRef]
+	some aeonval.Vector[GrillRef]
 }
 
 // Encode writes the arguments.

@@ -5,6 +5,7 @@ package app
 
 import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Counter is one actor that owns nothing.
@@ -50,7 +51,7 @@ func (self *Relay) read(cx *aeonrt.Cx, of CounterRef) int64 {
 	return of.callRead(cx)
 }
 
-func (self *Relay) addToAll(cx *aeonrt.Cx, all aeonrt.Vector[CounterRef], n int64) {
+func (self *Relay) addToAll(cx *aeonrt.Cx, all aeonval.Vector[CounterRef], n int64) {
 	for _, c := range all.Items() {
 		cx.Spend()
 		c.callAdd(cx, n)
@@ -66,8 +67,8 @@ type Mint struct {
 func (self *Mint) construct(cx *aeonrt.Cx) {
 }
 
-func (self *Mint) make(cx *aeonrt.Cx, count int64, balance int64) aeonrt.Vector[AccountRef] {
-	made := aeonrt.Vector[AccountRef]{}
+func (self *Mint) make(cx *aeonrt.Cx, count int64, balance int64) aeonval.Vector[AccountRef] {
+	made := aeonval.Vector[AccountRef]{}
 	for i := int64(0); i < count; i++ {
 		cx.Spend()
 		aeonrt.Push(&made, AeonCreateAccount(cx, balance))
@@ -115,7 +116,7 @@ func (self *Account) setBalance(cx *aeonrt.Cx, v int64) {
 // Bank is a dominator over its accounts.
 type Bank struct {
 	aeonrt.Self
-	accounts aeonrt.Vector[AccountRef]
+	accounts aeonval.Vector[AccountRef]
 }
 
 // construct is the constructor of Bank. It runs on a fresh actor: what it writes needs no undo.
@@ -152,7 +153,7 @@ func (self *Bank) total(cx *aeonrt.Cx) int64 {
 // growing container.
 type Parent struct {
 	aeonrt.Self
-	children aeonrt.Vector[AccountRef]
+	children aeonval.Vector[AccountRef]
 }
 
 // construct is the constructor of Parent. It runs on a fresh actor: what it writes needs no undo.
@@ -194,7 +195,7 @@ func AeonNewCaller(cl *aeonrt.Client) CallerRef {
 	return ref
 }
 
-func (self *Caller) done(cl *aeonrt.Client, said aeonrt.Vector[string]) {
+func (self *Caller) done(cl *aeonrt.Client, said aeonval.Vector[string]) {
 	self.ended = aeonrt.Add(self.ended, 1)
 }
 
@@ -202,7 +203,7 @@ func (self *Caller) done(cl *aeonrt.Client, said aeonrt.Vector[string]) {
 // when the one before it has committed; the last one tells the caller.
 type Hello struct {
 	aeonrt.Self
-	said aeonrt.Vector[string]
+	said aeonval.Vector[string]
 }
 
 // construct is the constructor of Hello. It runs on a fresh actor: what it writes needs no undo.
@@ -232,28 +233,28 @@ func (self *Hello) words(cx *aeonrt.Cx) int64 {
 // HelloChain is the same workflow as a chain of tail calls, whose result is that of the last step.
 type HelloChain struct {
 	aeonrt.Self
-	said aeonrt.Vector[string]
+	said aeonval.Vector[string]
 }
 
 // construct is the constructor of HelloChain. It runs on a fresh actor: what it writes needs no undo.
 func (self *HelloChain) construct(cx *aeonrt.Cx) {
 }
 
-func (self *HelloChain) greet(cx *aeonrt.Cx, city string) aeonrt.Vector[string] {
+func (self *HelloChain) greet(cx *aeonrt.Cx, city string) aeonval.Vector[string] {
 	aeonrt.VectorPush(cx, &self.Self, fieldHelloChainSaid, &self.said, "Hello "+city+"!")
 	switch self.said.Size() {
 	case 1:
 		cx.TailThis(self.Ref(), &methodHelloChainGreet, &helloChainGreetArgs{city: "Seattle"})
-		return aeonrt.Vector[string]{}
+		return aeonval.Vector[string]{}
 	case 2:
 		cx.TailThis(self.Ref(), &methodHelloChainGreet, &helloChainGreetArgs{city: "London"})
-		return aeonrt.Vector[string]{}
+		return aeonval.Vector[string]{}
 	case 3:
 		cx.TailThis(self.Ref(), &methodHelloChainGreet, &helloChainGreetArgs{city: "Amsterdam"})
-		return aeonrt.Vector[string]{}
+		return aeonval.Vector[string]{}
 	case 4:
 		cx.TailThis(self.Ref(), &methodHelloChainGreet, &helloChainGreetArgs{city: "Seoul"})
-		return aeonrt.Vector[string]{}
+		return aeonval.Vector[string]{}
 	}
 	return self.said.Share()
 }
@@ -265,7 +266,7 @@ func (self *HelloChain) words(cx *aeonrt.Cx) int64 {
 // Index holds one large map.
 type Index struct {
 	aeonrt.Self
-	entries aeonrt.Map[int64, int64]
+	entries aeonval.Map[int64, int64]
 }
 
 // construct is the constructor of Index. It runs on a fresh actor: what it writes needs no undo.
@@ -364,25 +365,25 @@ func (self *Branch) setVisits(cx *aeonrt.Cx, v int64) {
 // House is a steakhouse, the game of the dissertation: it owns cooks, and grills that these share.
 type House struct {
 	aeonrt.Self
-	cooks  aeonrt.Vector[CookRef]
-	grills aeonrt.Vector[GrillRef]
+	cooks  aeonval.Vector[CookRef]
+	grills aeonval.Vector[GrillRef]
 }
 
 // construct is the constructor of House. It runs on a fresh actor: what it writes needs no undo.
 func (self *House) construct(cx *aeonrt.Cx) {
 }
 
-func (self *House) open(cx *aeonrt.Cx, all aeonrt.Vector[GrillRef]) {
+func (self *House) open(cx *aeonrt.Cx, all aeonval.Vector[GrillRef]) {
 	self.setGrills(cx, all.Share())
 }
 
-func (self *House) hire(cx *aeonrt.Cx, c CookRef, some aeonrt.Vector[GrillRef]) {
+func (self *House) hire(cx *aeonrt.Cx, c CookRef, some aeonval.Vector[GrillRef]) {
 	aeonrt.VectorPushOwned(cx, &self.Self, fieldHouseCooks, &self.cooks, c)
 	c.callBegin(cx, some.Share())
 }
 
 // setGrills assigns grills: it logs undo and redo first.
-func (self *House) setGrills(cx *aeonrt.Cx, v aeonrt.Vector[GrillRef]) {
+func (self *House) setGrills(cx *aeonrt.Cx, v aeonval.Vector[GrillRef]) {
 	aeonrt.LogOwned(cx, &self.Self, fieldHouseGrills, &self.grills, v)
 	self.grills = v
 }
@@ -390,14 +391,14 @@ func (self *House) setGrills(cx *aeonrt.Cx, v aeonrt.Vector[GrillRef]) {
 // Cook owns the grills that it uses at present.
 type Cook struct {
 	aeonrt.Self
-	grills aeonrt.Vector[GrillRef]
+	grills aeonval.Vector[GrillRef]
 }
 
 // construct is the constructor of Cook. It runs on a fresh actor: what it writes needs no undo.
 func (self *Cook) construct(cx *aeonrt.Cx) {
 }
 
-func (self *Cook) begin(cx *aeonrt.Cx, some aeonrt.Vector[GrillRef]) {
+func (self *Cook) begin(cx *aeonrt.Cx, some aeonval.Vector[GrillRef]) {
 	self.setGrills(cx, some.Share())
 }
 
@@ -412,7 +413,7 @@ func (self *Cook) swap(cx *aeonrt.Cx, which int64, other GrillRef) {
 }
 
 // setGrills assigns grills: it logs undo and redo first.
-func (self *Cook) setGrills(cx *aeonrt.Cx, v aeonrt.Vector[GrillRef]) {
+func (self *Cook) setGrills(cx *aeonrt.Cx, v aeonval.Vector[GrillRef]) {
 	aeonrt.LogOwned(cx, &self.Self, fieldCookGrills, &self.grills, v)
 	self.grills = v
 }

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 var _ time.Duration
 var _ aeonrt.Mode
+var _ aeonval.Bytes
 
 // AeonPackage is what the runtime and the tools need to know of this package.
 var AeonPackage = aeonrt.Package{

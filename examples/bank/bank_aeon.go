@@ -10,15 +10,17 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 var _ time.Duration
 var _ aeonrt.Mode
+var _ aeonval.Bytes
 
 // Bank_ is the state of an actor.
 type Bank_ struct {
 	aeonrt.Self
-	accounts aeonrt.Map[string, Account_Ref]
+	accounts aeonval.Map[string, Account_Ref]
 }
 
 // construct is the constructor of Bank_. It runs on a fresh actor: what it writes needs no undo.
@@ -34,7 +36,7 @@ func (self *Bank_) open(cx *aeonrt.Cx, owner string, deposit int64) {
 	}
 //line bank.aeon:12:3
 	aeonrt.MapSetOwned(cx, &self.Self, fieldBank_Accounts, &self.accounts, owner, AeonCreateAccount_(cx, owner, deposit))
-//line bank_aeon.go:38:1
+//line bank_aeon.go:40:1
 }
 
 // transfer reads the bank and writes two accounts, so transfers between
@@ -44,13 +46,13 @@ func (self *Bank_) transfer(cx *aeonrt.Cx, from string, to string, amount int64)
 	self.accounts.At(from).callWithdraw(cx, amount)
 //line bank.aeon:19:3
 	self.accounts.At(to).callDeposit(cx, amount)
-//line bank_aeon.go:48:1
+//line bank_aeon.go:50:1
 }
 
 func (self *Bank_) balance(cx *aeonrt.Cx, owner string) int64 {
 //line bank.aeon:23:3
 	return self.accounts.At(owner).callBalanceNow(cx)
-//line bank_aeon.go:54:1
+//line bank_aeon.go:56:1
 }
 
 // total is an audit: one atomic look at every account.
@@ -67,7 +69,7 @@ func (self *Bank_) total(cx *aeonrt.Cx) int64 {
 	}
 //line bank.aeon:32:3
 	return sum
-//line bank_aeon.go:71:1
+//line bank_aeon.go:73:1
 }
 
 func (self *Bank_) close(cx *aeonrt.Cx, owner string) {
@@ -83,7 +85,7 @@ func (self *Bank_) close(cx *aeonrt.Cx, owner string) {
 	aeonrt.MapRemoveOwned(cx, &self.Self, fieldBank_Accounts, &self.accounts, owner)
 //line bank.aeon:39:3
 	aeonrt.Delete(cx, a.Ref)
-//line bank_aeon.go:87:1
+//line bank_aeon.go:89:1
 }
 
 // Account_ is the state of an actor.
@@ -99,13 +101,13 @@ func (self *Account_) construct(cx *aeonrt.Cx, o string, b int64) {
 	self.owner = o
 //line bank.aeon:49:3
 	self.balance = b
-//line bank_aeon.go:103:1
+//line bank_aeon.go:105:1
 }
 
 func (self *Account_) balanceNow(cx *aeonrt.Cx) int64 {
 //line bank.aeon:53:3
 	return self.balance
-//line bank_aeon.go:109:1
+//line bank_aeon.go:111:1
 }
 
 func (self *Account_) deposit(cx *aeonrt.Cx, amount int64) {
@@ -117,7 +119,7 @@ func (self *Account_) deposit(cx *aeonrt.Cx, amount int64) {
 	}
 //line bank.aeon:58:3
 	self.setBalance(cx, aeonrt.Add(self.balance, amount))
-//line bank_aeon.go:121:1
+//line bank_aeon.go:123:1
 }
 
 func (self *Account_) withdraw(cx *aeonrt.Cx, amount int64) {
@@ -135,7 +137,7 @@ func (self *Account_) withdraw(cx *aeonrt.Cx, amount int64) {
 	}
 //line bank.aeon:64:3
 	self.setBalance(cx, aeonrt.Sub(self.balance, amount))
-//line bank_aeon.go:139:1
+//line bank_aeon.go:141:1
 }
 
 // payTo is the same transfer without a bank: the payee is an argument, and
@@ -145,7 +147,7 @@ func (self *Account_) payTo(cx *aeonrt.Cx, payee Account_Ref, amount int64) {
 	self.withdraw(cx, amount)
 //line bank.aeon:71:3
 	payee.callDeposit(cx, amount)
-//line bank_aeon.go:149:1
+//line bank_aeon.go:151:1
 }
 
 // setBalance assigns balance: it logs undo and redo first.
@@ -165,7 +167,7 @@ type Teller_ struct {
 func (self *Teller_) construct(cx *aeonrt.Cx, b Bank_Ref) {
 //line bank.aeon:81:3
 	self.bank = b
-//line bank_aeon.go:169:1
+//line bank_aeon.go:171:1
 }
 
 func (self *Teller_) transfer(cx *aeonrt.Cx, from string, to string, amount int64) {
@@ -173,7 +175,7 @@ func (self *Teller_) transfer(cx *aeonrt.Cx, from string, to string, amount int6
 	cx.Tail(self.bank.Ref, &methodBank_Transfer, &bank_TransferArgs{from: from, to: to, amount: amount})
 //line bank.aeon:85:3
 	return
-//line bank_aeon.go:177:1
+//line bank_aeon.go:179:1
 }
 
 func aeonMain(cl *aeonrt.Client) {
@@ -188,7 +190,7 @@ func aeonMain(cl *aeonrt.Client) {
 //line bank.aeon:93:3
 	}
 //line bank.aeon:95:2
-	tellers := aeonrt.Vector[Teller_Ref]{}
+	tellers := aeonval.Vector[Teller_Ref]{}
 //line bank.aeon:96:2
 	for __ := int64(0); __ < 5; __++ {
 //line bank.aeon:97:3
@@ -236,7 +238,7 @@ func aeonMain(cl *aeonrt.Client) {
 	aeonrt.Must(back.Await())
 //line bank.aeon:119:2
 	cl.Print("eve: " + aeonrt.StrInt(aeonrt.Must(a.BalanceNow(cl))) + ", fay: " + aeonrt.StrInt(aeonrt.Must(b.BalanceNow(cl))))
-//line bank_aeon.go:240:1
+//line bank_aeon.go:242:1
 }
 
 // aeonTest1 is the test "transfers keep the total".
@@ -252,7 +254,7 @@ func aeonTest1(cl *aeonrt.Client) {
 //line bank.aeon:126:3
 	}
 //line bank.aeon:128:2
-	transfers := aeonrt.Vector[aeonrt.Pending[struct{}]]{}
+	transfers := aeonval.Vector[aeonrt.Pending[struct{}]]{}
 //line bank.aeon:129:2
 	for i := int64(0); i < 8; i++ {
 //line bank.aeon:130:3
@@ -278,7 +280,7 @@ func aeonTest1(cl *aeonrt.Client) {
 		aeonrt.Fail("no money is made or lost")
 //line bank.aeon:138:2
 	}
-//line bank_aeon.go:282:1
+//line bank_aeon.go:284:1
 }
 
 // aeonTest2 is the test "an audit finds all money".
@@ -299,7 +301,7 @@ func aeonTest2(cl *aeonrt.Client) {
 		aeonrt.Fail("the audit found " + aeonrt.StrInt(sum) + ", not 20")
 //line bank.aeon:147:2
 	}
-//line bank_aeon.go:303:1
+//line bank_aeon.go:305:1
 }
 
 // aeonTest3 is the test "a refused transfer changes nothing".
@@ -358,7 +360,7 @@ func aeonTest3(cl *aeonrt.Client) {
 		aeonrt.Fail("the withdrawal is undone")
 //line bank.aeon:166:2
 	}
-//line bank_aeon.go:362:1
+//line bank_aeon.go:364:1
 }
 
 // aeonTest4 is the test "two payments in opposite directions do not deadlock".
@@ -385,7 +387,7 @@ func aeonTest4(cl *aeonrt.Client) {
 		aeonrt.Fail("the sum stays 100, not " + aeonrt.StrInt(sum))
 //line bank.aeon:178:2
 	}
-//line bank_aeon.go:389:1
+//line bank_aeon.go:391:1
 }
 
 // aeonTest5 is the test "an empty account can be closed and opened again".
@@ -404,5 +406,5 @@ func aeonTest5(cl *aeonrt.Client) {
 		aeonrt.Fail("only the new account counts")
 //line bank.aeon:186:2
 	}
-//line bank_aeon.go:408:1
+//line bank_aeon.go:410:1
 }

@@ -109,7 +109,7 @@ optional, or a vector: then the chain can end.`,
 	},
 	{
 		Code: TooDeep, Title: "nested too deep",
-		Explanation: `Types nest at most 64 deep. Give a part of the type a name: make it a class.`,
+		Explanation: `Types nest at most 32 deep. Put the inner part into a value class of its own.`,
 		Bad:         program("void f(vector<vector</* … 70 more */ int>> x) {\n}"),
 		Good:        program("void f(vector<vector<int>> x) {\n}"),
 		BadGen: func() string {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // AeonPackage is what the runtime and the tools need to know of this package.
@@ -75,7 +76,7 @@ func AeonGetCrate(d *aeonrt.Decoder) (v Crate) {
 }
 
 // AeonNewCrate returns a Crate with the given fields.
-func AeonNewCrate(tmp1 int64, tmp2 string, tmp3 Kind, tmp4 aeonrt.Vector[float64], tmp5 aeonrt.Box[Crate]) (self Crate) {
+func AeonNewCrate(tmp1 int64, tmp2 string, tmp3 Kind, tmp4 aeonval.Vector[float64], tmp5 aeonval.Box[Crate]) (self Crate) {
 	self.Number = tmp1
 	self.Name = tmp2
 	self.Kind = tmp3
@@ -111,12 +112,12 @@ func (self Content) Share() Content {
 
 // Equal reports whether both values have equal fields.
 func (self Content) Equal(other Content) bool {
-	return self.Open == other.Open && self.Count == other.Count && self.Mass == other.Mass && self.Rate == other.Rate && self.Raw.Equal(other.Raw) && self.Since == other.Since && self.Shift == other.Shift && self.Main == other.Main && aeonrt.EqualContents(self.Last, other.Last, Crate.Equal) && aeonrt.EqualVectors(self.Names, other.Names, aeonrt.Eq[string]) && aeonrt.EqualElems(self.Crates, other.Crates, Crate.Equal) && self.Numbers.Equal(other.Numbers) && self.Seals.Equal(other.Seals) && self.Times.Equal(other.Times) && self.Others.Equal(other.Others) && aeonrt.EqualEntries(self.ByName, other.ByName, Crate.Equal) && aeonrt.EqualMaps(self.ByLevel, other.ByLevel, aeonrt.Eq[int64]) && aeonrt.EqualMaps(self.Marks, other.Marks, aeonrt.Eq[bool]) && aeonrt.EqualMaps(self.Words, other.Words, aeonrt.Eq[string]) && aeonrt.EqualMaps(self.ByKind, other.ByKind, func(x, y aeonrt.Vector[int64]) bool { return aeonrt.EqualVectors(x, y, aeonrt.Eq[int64]) }) && aeonrt.EqualMaps(self.Log, other.Log, aeonrt.Eq[int64]) && aeonrt.EqualMaps(self.Distance, other.Distance, aeonrt.Eq[int64]) && aeonrt.EqualElems(self.Rows, other.Rows, Crate.Equal)
+	return self.Open == other.Open && self.Count == other.Count && self.Mass == other.Mass && self.Rate == other.Rate && self.Raw.Equal(other.Raw) && self.Since == other.Since && self.Shift == other.Shift && self.Main == other.Main && aeonrt.EqualContents(self.Last, other.Last, Crate.Equal) && aeonrt.EqualVectors(self.Names, other.Names, aeonrt.Eq[string]) && aeonrt.EqualElems(self.Crates, other.Crates, Crate.Equal) && self.Numbers.Equal(other.Numbers) && self.Seals.Equal(other.Seals) && self.Times.Equal(other.Times) && self.Others.Equal(other.Others) && aeonrt.EqualEntries(self.ByName, other.ByName, Crate.Equal) && aeonrt.EqualMaps(self.ByLevel, other.ByLevel, aeonrt.Eq[int64]) && aeonrt.EqualMaps(self.Marks, other.Marks, aeonrt.Eq[bool]) && aeonrt.EqualMaps(self.Words, other.Words, aeonrt.Eq[string]) && aeonrt.EqualMaps(self.ByKind, other.ByKind, func(x, y aeonval.Vector[int64]) bool { return aeonrt.EqualVectors(x, y, aeonrt.Eq[int64]) }) && aeonrt.EqualMaps(self.Log, other.Log, aeonrt.Eq[int64]) && aeonrt.EqualMaps(self.Distance, other.Distance, aeonrt.Eq[int64]) && aeonrt.EqualElems(self.Rows, other.Rows, Crate.Equal)
 }
 
 // Str returns the text of the value.
 func (self Content) Str() string {
-	return "Content{" + "Open: " + aeonrt.StrBool(self.Open) + ", Count: " + aeonrt.StrInt(self.Count) + ", Mass: " + aeonrt.StrInt(self.Mass) + ", Rate: " + aeonrt.StrFloat(self.Rate) + ", Raw: " + self.Raw.Str() + ", Since: " + self.Since.Str() + ", Shift: " + self.Shift.Str() + ", Main: " + aeonrt.OptText(self.Main, Kind.Str) + ", Last: " + aeonrt.BoxText(self.Last, Crate.Str) + ", Names: " + aeonrt.VectorText(self.Names, aeonrt.StrString) + ", Crates: " + aeonrt.VectorText(self.Crates, Crate.Str) + ", Numbers: " + self.Numbers.Str(aeonrt.StrInt[int64]) + ", Seals: " + self.Seals.Str(func(x aeonrt.BytesKey) string { return string(x) }) + ", Times: " + self.Times.Str(aeonrt.Duration.Str) + ", Others: " + self.Others.Str(DepotRef.String) + ", ByName: " + aeonrt.MapText(self.ByName, aeonrt.StrString, Crate.Str) + ", ByLevel: " + aeonrt.MapText(self.ByLevel, aeonrt.StrInt[int8], aeonrt.StrInt[int64]) + ", Marks: " + aeonrt.MapText(self.Marks, aeonrt.StrInt[uint32], aeonrt.StrBool) + ", Words: " + aeonrt.MapText(self.Words, aeonrt.StrBool, aeonrt.StrString) + ", ByKind: " + aeonrt.MapText(self.ByKind, Kind.Str, func(x aeonrt.Vector[int64]) string { return aeonrt.VectorText(x, aeonrt.StrInt[int64]) }) + ", Log: " + aeonrt.MapText(self.Log, aeonrt.Time.Str, aeonrt.StrInt[int64]) + ", Distance: " + aeonrt.MapText(self.Distance, DepotRef.String, aeonrt.StrInt[int64]) + ", Rows: " + aeonrt.VectorText(self.Rows, Crate.Str) + "}"
+	return "Content{" + "Open: " + aeonrt.StrBool(self.Open) + ", Count: " + aeonrt.StrInt(self.Count) + ", Mass: " + aeonrt.StrInt(self.Mass) + ", Rate: " + aeonrt.StrFloat(self.Rate) + ", Raw: " + self.Raw.Str() + ", Since: " + self.Since.Str() + ", Shift: " + self.Shift.Str() + ", Main: " + aeonrt.OptText(self.Main, Kind.Str) + ", Last: " + aeonrt.BoxText(self.Last, Crate.Str) + ", Names: " + aeonrt.VectorText(self.Names, aeonrt.StrString) + ", Crates: " + aeonrt.VectorText(self.Crates, Crate.Str) + ", Numbers: " + self.Numbers.Str(aeonrt.StrInt[int64]) + ", Seals: " + self.Seals.Str(func(x aeonrt.BytesKey) string { return string(x) }) + ", Times: " + self.Times.Str(aeonrt.Duration.Str) + ", Others: " + self.Others.Str(DepotRef.String) + ", ByName: " + aeonrt.MapText(self.ByName, aeonrt.StrString, Crate.Str) + ", ByLevel: " + aeonrt.MapText(self.ByLevel, aeonrt.StrInt[int8], aeonrt.StrInt[int64]) + ", Marks: " + aeonrt.MapText(self.Marks, aeonrt.StrInt[uint32], aeonrt.StrBool) + ", Words: " + aeonrt.MapText(self.Words, aeonrt.StrBool, aeonrt.StrString) + ", ByKind: " + aeonrt.MapText(self.ByKind, Kind.Str, func(x aeonval.Vector[int64]) string { return aeonrt.VectorText(x, aeonrt.StrInt[int64]) }) + ", Log: " + aeonrt.MapText(self.Log, aeonrt.Time.Str, aeonrt.StrInt[int64]) + ", Distance: " + aeonrt.MapText(self.Distance, DepotRef.String, aeonrt.StrInt[int64]) + ", Rows: " + aeonrt.VectorText(self.Rows, Crate.Str) + "}"
 }
 
 // EachRef calls visit for every plain actor reference in the value.
@@ -189,7 +190,7 @@ func AeonPutContent(e *aeonrt.Encoder, v Content) {
 	aeonrt.PutMap(e, v.Words, (*aeonrt.Encoder).Bool, (*aeonrt.Encoder).String)
 	e.EndField(mark)
 	mark = e.Field("ByKind")
-	aeonrt.PutMap(e, v.ByKind, aeonrt.PutUint[Kind], func(e *aeonrt.Encoder, v aeonrt.Vector[int64]) { aeonrt.PutVector(e, v, aeonrt.PutInt[int64]) })
+	aeonrt.PutMap(e, v.ByKind, aeonrt.PutUint[Kind], func(e *aeonrt.Encoder, v aeonval.Vector[int64]) { aeonrt.PutVector(e, v, aeonrt.PutInt[int64]) })
 	e.EndField(mark)
 	mark = e.Field("Log")
 	aeonrt.PutMap(e, v.Log, aeonrt.PutInt[aeonrt.Time], aeonrt.PutInt[int64])
@@ -245,7 +246,7 @@ func AeonGetContent(d *aeonrt.Decoder) (v Content) {
 		case "Words":
 			v.Words = aeonrt.GetMap(d, (*aeonrt.Decoder).Bool, (*aeonrt.Decoder).String)
 		case "ByKind":
-			v.ByKind = aeonrt.GetMap(d, func(d *aeonrt.Decoder) Kind { return Kind(d.Enum(3)) }, func(d *aeonrt.Decoder) aeonrt.Vector[int64] { return aeonrt.GetVector(d, aeonrt.GetInt[int64]) })
+			v.ByKind = aeonrt.GetMap(d, func(d *aeonrt.Decoder) Kind { return Kind(d.Enum(3)) }, func(d *aeonrt.Decoder) aeonval.Vector[int64] { return aeonrt.GetVector(d, aeonrt.GetInt[int64]) })
 		case "Log":
 			v.Log = aeonrt.GetMap(d, aeonrt.GetInt[aeonrt.Time], aeonrt.GetInt[int64])
 		case "Distance":
@@ -260,7 +261,7 @@ func AeonGetContent(d *aeonrt.Decoder) (v Content) {
 }
 
 // AeonNewContent returns a Content with the given fields.
-func AeonNewContent(tmp1 bool, tmp2 int64, tmp3 uint64, tmp4 float64, tmp5 aeonrt.Bytes, tmp6 aeonrt.Time, tmp7 aeonrt.Duration, tmp8 aeonrt.Opt[Kind], tmp9 aeonrt.Box[Crate], tmp10 aeonrt.Vector[string], tmp11 aeonrt.Vector[Crate], tmp12 aeonrt.Set[int64], tmp13 aeonrt.Set[aeonrt.BytesKey], tmp14 aeonrt.Set[aeonrt.Duration], tmp15 aeonrt.Set[DepotRef], tmp16 aeonrt.Map[string, Crate], tmp17 aeonrt.Map[int8, int64], tmp18 aeonrt.Map[uint32, bool], tmp19 aeonrt.Map[bool, string], tmp20 aeonrt.Map[Kind, aeonrt.Vector[int64]], tmp21 aeonrt.Map[aeonrt.Time, int64], tmp22 aeonrt.Map[DepotRef, int64], tmp23 aeonrt.Vector[Crate]) (self Content) {
+func AeonNewContent(tmp1 bool, tmp2 int64, tmp3 uint64, tmp4 float64, tmp5 aeonrt.Bytes, tmp6 aeonrt.Time, tmp7 aeonrt.Duration, tmp8 aeonval.Opt[Kind], tmp9 aeonval.Box[Crate], tmp10 aeonval.Vector[string], tmp11 aeonval.Vector[Crate], tmp12 aeonval.Set[int64], tmp13 aeonval.Set[aeonrt.BytesKey], tmp14 aeonval.Set[aeonrt.Duration], tmp15 aeonval.Set[DepotRef], tmp16 aeonval.Map[string, Crate], tmp17 aeonval.Map[int8, int64], tmp18 aeonval.Map[uint32, bool], tmp19 aeonval.Map[bool, string], tmp20 aeonval.Map[Kind, aeonval.Vector[int64]], tmp21 aeonval.Map[aeonrt.Time, int64], tmp22 aeonval.Map[DepotRef, int64], tmp23 aeonval.Vector[Crate]) (self Content) {
 	self.Open = tmp1
 	self.Count = tmp2
 	self.Mass = tmp3
@@ -538,7 +539,7 @@ func (x *depotCloseArgs) Decode(d *aeonrt.Decoder) {
 }
 
 // callCloseAll calls closeAll as a part of the current event.
-func (r DepotRef) callCloseAll(cx *aeonrt.Cx, others aeonrt.Set[DepotRef], last DepotRef) (ret int64) {
+func (r DepotRef) callCloseAll(cx *aeonrt.Cx, others aeonval.Set[DepotRef], last DepotRef) (ret int64) {
 	self, ok := aeonrt.Enter[*Depot](cx, r.Ref, &methodDepotCloseAll)
 	if !ok { // the actor is on another host
 		args := depotCloseAllArgs{others: others, last: last}
@@ -551,21 +552,21 @@ func (r DepotRef) callCloseAll(cx *aeonrt.Cx, others aeonrt.Set[DepotRef], last 
 }
 
 // CloseAll runs closeAll as an event and waits for its result.
-func (r DepotRef) CloseAll(cl *aeonrt.Client, others aeonrt.Set[DepotRef], last DepotRef) (ret int64, err error) {
+func (r DepotRef) CloseAll(cl *aeonrt.Client, others aeonval.Set[DepotRef], last DepotRef) (ret int64, err error) {
 	args := &depotCloseAllArgs{others: others, last: last}
 	err = cl.Await(r.Ref, &methodDepotCloseAll, args)
 	return args.ret, err
 }
 
 // CloseAllEvent issues closeAll as an event.
-func (r DepotRef) CloseAllEvent(cl *aeonrt.Client, others aeonrt.Set[DepotRef], last DepotRef) aeonrt.Pending[int64] {
+func (r DepotRef) CloseAllEvent(cl *aeonrt.Client, others aeonval.Set[DepotRef], last DepotRef) aeonrt.Pending[int64] {
 	args := &depotCloseAllArgs{others: others, last: last}
 	return aeonrt.Issue(cl, r.Ref, &methodDepotCloseAll, args, func() int64 { return args.ret })
 }
 
 // depotCloseAllArgs holds the arguments and the result of one call of Depot.closeAll.
 type depotCloseAllArgs struct {
-	others aeonrt.Set[DepotRef]
+	others aeonval.Set[DepotRef]
 	last   DepotRef
 	ret    int64
 }
@@ -732,11 +733,11 @@ var rowsDepotWords = aeonrt.Entries[bool, string]{
 }
 
 // rowsDepotByKind says how the entries of Depot.ByKind are stored.
-var rowsDepotByKind = aeonrt.Entries[Kind, aeonrt.Vector[int64]]{
+var rowsDepotByKind = aeonrt.Entries[Kind, aeonval.Vector[int64]]{
 	PutKey: aeonrt.PutKeyUint[Kind],
 	GetKey: func(d *aeonrt.Decoder) Kind { return Kind(d.GetKeyEnum(3)) },
-	Put:    func(e *aeonrt.Encoder, v aeonrt.Vector[int64]) { aeonrt.PutVector(e, v, aeonrt.PutInt[int64]) },
-	Get:    func(d *aeonrt.Decoder) aeonrt.Vector[int64] { return aeonrt.GetVector(d, aeonrt.GetInt[int64]) },
+	Put:    func(e *aeonrt.Encoder, v aeonval.Vector[int64]) { aeonrt.PutVector(e, v, aeonrt.PutInt[int64]) },
+	Get:    func(d *aeonrt.Decoder) aeonval.Vector[int64] { return aeonrt.GetVector(d, aeonrt.GetInt[int64]) },
 }
 
 // rowsDepotLog says how the entries of Depot.Log are stored.

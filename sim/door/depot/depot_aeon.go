@@ -7,6 +7,7 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Kind is an enumeration.
@@ -32,8 +33,8 @@ type Crate struct {
 	Number  int64
 	Name    string
 	Kind    Kind
-	Weights aeonrt.Vector[float64]
-	Inner   aeonrt.Box[Crate]
+	Weights aeonval.Vector[float64]
+	Inner   aeonval.Box[Crate]
 }
 
 // Content is a value class.
@@ -45,22 +46,22 @@ type Content struct {
 	Raw      aeonrt.Bytes
 	Since    aeonrt.Time
 	Shift    aeonrt.Duration
-	Main     aeonrt.Opt[Kind]
-	Last     aeonrt.Box[Crate]
-	Names    aeonrt.Vector[string]
-	Crates   aeonrt.Vector[Crate]
-	Numbers  aeonrt.Set[int64]
-	Seals    aeonrt.Set[aeonrt.BytesKey]
-	Times    aeonrt.Set[aeonrt.Duration]
-	Others   aeonrt.Set[DepotRef]
-	ByName   aeonrt.Map[string, Crate]
-	ByLevel  aeonrt.Map[int8, int64]
-	Marks    aeonrt.Map[uint32, bool]
-	Words    aeonrt.Map[bool, string]
-	ByKind   aeonrt.Map[Kind, aeonrt.Vector[int64]]
-	Log      aeonrt.Map[aeonrt.Time, int64]
-	Distance aeonrt.Map[DepotRef, int64]
-	Rows     aeonrt.Vector[Crate]
+	Main     aeonval.Opt[Kind]
+	Last     aeonval.Box[Crate]
+	Names    aeonval.Vector[string]
+	Crates   aeonval.Vector[Crate]
+	Numbers  aeonval.Set[int64]
+	Seals    aeonval.Set[aeonrt.BytesKey]
+	Times    aeonval.Set[aeonrt.Duration]
+	Others   aeonval.Set[DepotRef]
+	ByName   aeonval.Map[string, Crate]
+	ByLevel  aeonval.Map[int8, int64]
+	Marks    aeonval.Map[uint32, bool]
+	Words    aeonval.Map[bool, string]
+	ByKind   aeonval.Map[Kind, aeonval.Vector[int64]]
+	Log      aeonval.Map[aeonrt.Time, int64]
+	Distance aeonval.Map[DepotRef, int64]
+	Rows     aeonval.Vector[Crate]
 }
 
 // Depot is the state of an actor.
@@ -73,23 +74,23 @@ type Depot struct {
 	Raw      aeonrt.Bytes
 	Since    aeonrt.Time
 	Shift    aeonrt.Duration
-	Main     aeonrt.Opt[Kind]
-	Last     aeonrt.Box[Crate]
-	Names    aeonrt.Vector[string]
-	Crates   aeonrt.Vector[Crate]
-	Numbers  aeonrt.Set[int64]
-	Seals    aeonrt.Set[aeonrt.BytesKey]
-	Times    aeonrt.Set[aeonrt.Duration]
-	Others   aeonrt.Set[DepotRef]
-	ByName   aeonrt.Map[string, Crate]
-	ByLevel  aeonrt.Map[int8, int64]
-	Marks    aeonrt.Map[uint32, bool]
-	Words    aeonrt.Map[bool, string]
-	ByKind   aeonrt.Map[Kind, aeonrt.Vector[int64]]
-	Log      aeonrt.Map[aeonrt.Time, int64]
-	Distance aeonrt.Map[DepotRef, int64]
+	Main     aeonval.Opt[Kind]
+	Last     aeonval.Box[Crate]
+	Names    aeonval.Vector[string]
+	Crates   aeonval.Vector[Crate]
+	Numbers  aeonval.Set[int64]
+	Seals    aeonval.Set[aeonrt.BytesKey]
+	Times    aeonval.Set[aeonrt.Duration]
+	Others   aeonval.Set[DepotRef]
+	ByName   aeonval.Map[string, Crate]
+	ByLevel  aeonval.Map[int8, int64]
+	Marks    aeonval.Map[uint32, bool]
+	Words    aeonval.Map[bool, string]
+	ByKind   aeonval.Map[Kind, aeonval.Vector[int64]]
+	Log      aeonval.Map[aeonrt.Time, int64]
+	Distance aeonval.Map[DepotRef, int64]
 	Rows     aeonrt.Table[string, Crate]
-	Pallets  aeonrt.Vector[PalletRef]
+	Pallets  aeonval.Vector[PalletRef]
 }
 
 // construct is the constructor of Depot. It runs on a fresh actor: what it writes needs no undo.
@@ -113,9 +114,9 @@ func (self *Depot) fill(cx *aeonrt.Cx, from int64, n int64) {
 		}
 		c := Crate{Number: i, Name: "crate " + aeonrt.StrInt(i), Kind: k, Weights: aeonrt.VectorOf[float64](0.5, -1.0), Inner: self.Last}
 		if aeonrt.Mod(i, 4) != 0 {
-			self.setLast(cx, aeonrt.Box[Crate]{})
+			self.setLast(cx, aeonval.Box[Crate]{})
 		} else {
-			self.setLast(cx, aeonrt.BoxOf(Crate{Number: i, Name: "a\"b", Kind: KindODD, Weights: aeonrt.Vector[float64]{}, Inner: aeonrt.Box[Crate]{}}))
+			self.setLast(cx, aeonrt.BoxOf(Crate{Number: i, Name: "a\"b", Kind: KindODD, Weights: aeonval.Vector[float64]{}, Inner: aeonval.Box[Crate]{}}))
 		}
 		self.setMain(cx, aeonrt.Some(k))
 		self.setCount(cx, aeonrt.Add(self.Count, i))
@@ -173,7 +174,7 @@ func (self *Depot) close(cx *aeonrt.Cx) {
 }
 
 // closeAll closes others, and tells how many.
-func (self *Depot) closeAll(cx *aeonrt.Cx, others aeonrt.Set[DepotRef], last DepotRef) int64 {
+func (self *Depot) closeAll(cx *aeonrt.Cx, others aeonval.Set[DepotRef], last DepotRef) int64 {
 	for _, d := range others.Keys().Items() {
 		cx.Spend()
 		d.callClose(cx)
@@ -201,13 +202,13 @@ func (self *Depot) setMass(cx *aeonrt.Cx, v uint64) {
 }
 
 // setMain assigns Main: it logs undo and redo first.
-func (self *Depot) setMain(cx *aeonrt.Cx, v aeonrt.Opt[Kind]) {
+func (self *Depot) setMain(cx *aeonrt.Cx, v aeonval.Opt[Kind]) {
 	aeonrt.Log(cx, &self.Self, fieldDepotMain, &self.Main)
 	self.Main = v
 }
 
 // setLast assigns Last: it logs undo and redo first.
-func (self *Depot) setLast(cx *aeonrt.Cx, v aeonrt.Box[Crate]) {
+func (self *Depot) setLast(cx *aeonrt.Cx, v aeonval.Box[Crate]) {
 	aeonrt.Log(cx, &self.Self, fieldDepotLast, &self.Last)
 	self.Last = v
 }

@@ -4,6 +4,7 @@ package shop
 
 import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // AeonPackage is what the runtime and the tools need to know of this package.
@@ -73,7 +74,7 @@ func AeonGetItem(d *aeonrt.Decoder) (v Item) {
 }
 
 // AeonNewItem returns a Item with the given fields.
-func AeonNewItem(tmp1 string, tmp2 int64, tmp3 Size, tmp4 aeonrt.Opt[string], tmp5 aeonrt.Vector[string]) (self Item) {
+func AeonNewItem(tmp1 string, tmp2 int64, tmp3 Size, tmp4 aeonval.Opt[string], tmp5 aeonval.Vector[string]) (self Item) {
 	self.Name = tmp1
 	self.Cents = tmp2
 	self.Size = tmp3
@@ -209,7 +210,7 @@ func AeonGetEverything(d *aeonrt.Decoder) (v Everything) {
 }
 
 // AeonNewEverything returns a Everything with the given fields.
-func AeonNewEverything(tmp1 int64, tmp2 int8, tmp3 uint64, tmp4 float64, tmp5 bool, tmp6 string, tmp7 aeonrt.Bytes, tmp8 aeonrt.Time, tmp9 aeonrt.Duration, tmp10 Size, tmp11 aeonrt.Vector[Item], tmp12 aeonrt.Set[int64], tmp13 aeonrt.Map[string, Item], tmp14 aeonrt.Map[aeonrt.Duration, bool], tmp15 aeonrt.Opt[Item], tmp16 CartRef, tmp17 ShopRef) (self Everything) {
+func AeonNewEverything(tmp1 int64, tmp2 int8, tmp3 uint64, tmp4 float64, tmp5 bool, tmp6 string, tmp7 aeonrt.Bytes, tmp8 aeonrt.Time, tmp9 aeonrt.Duration, tmp10 Size, tmp11 aeonval.Vector[Item], tmp12 aeonval.Set[int64], tmp13 aeonval.Map[string, Item], tmp14 aeonval.Map[aeonrt.Duration, bool], tmp15 aeonval.Opt[Item], tmp16 CartRef, tmp17 ShopRef) (self Everything) {
 	self.Whole = tmp1
 	self.Small = tmp2
 	self.Large = tmp3
@@ -282,7 +283,7 @@ func AeonGetEntry(d *aeonrt.Decoder) (v Entry) {
 }
 
 // AeonNewEntry returns a Entry with the given fields.
-func AeonNewEntry(tmp1 int64, tmp2 Hand, tmp3 aeonrt.Vector[Line]) (self Entry) {
+func AeonNewEntry(tmp1 int64, tmp2 Hand, tmp3 aeonval.Vector[Line]) (self Entry) {
 	self.Sum = tmp1
 	self.Of = tmp2
 	self.Lines = tmp3
@@ -331,7 +332,7 @@ var classEar = aeonrt.ClientClass{
 type earSaidArgs struct {
 	number int64
 	text   string
-	about  aeonrt.Opt[Item]
+	about  aeonval.Opt[Item]
 }
 
 // Encode writes the arguments.
@@ -454,7 +455,7 @@ func (x *shopPutArgs) Decode(d *aeonrt.Decoder) {
 }
 
 // callFind calls find as a part of the current event.
-func (r ShopRef) callFind(cx *aeonrt.Cx, name string) (ret aeonrt.Opt[Item]) {
+func (r ShopRef) callFind(cx *aeonrt.Cx, name string) (ret aeonval.Opt[Item]) {
 	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopFind)
 	if !ok { // the actor is on another host
 		args := shopFindArgs{name: name}
@@ -467,22 +468,22 @@ func (r ShopRef) callFind(cx *aeonrt.Cx, name string) (ret aeonrt.Opt[Item]) {
 }
 
 // Find runs find as an event and waits for its result.
-func (r ShopRef) Find(cl *aeonrt.Client, name string) (ret aeonrt.Opt[Item], err error) {
+func (r ShopRef) Find(cl *aeonrt.Client, name string) (ret aeonval.Opt[Item], err error) {
 	args := &shopFindArgs{name: name}
 	err = cl.Await(r.Ref, &methodShopFind, args)
 	return args.ret, err
 }
 
 // FindEvent issues find as an event.
-func (r ShopRef) FindEvent(cl *aeonrt.Client, name string) aeonrt.Pending[aeonrt.Opt[Item]] {
+func (r ShopRef) FindEvent(cl *aeonrt.Client, name string) aeonrt.Pending[aeonval.Opt[Item]] {
 	args := &shopFindArgs{name: name}
-	return aeonrt.Issue(cl, r.Ref, &methodShopFind, args, func() aeonrt.Opt[Item] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &methodShopFind, args, func() aeonval.Opt[Item] { return args.ret.Share() })
 }
 
 // shopFindArgs holds the arguments and the result of one call of Shop.find.
 type shopFindArgs struct {
 	name string
-	ret  aeonrt.Opt[Item]
+	ret  aeonval.Opt[Item]
 }
 
 // Encode writes the arguments.
@@ -502,7 +503,7 @@ func (x *shopFindArgs) EncodeResult(e *aeonrt.Encoder) { aeonrt.PutOpt(e, x.ret,
 func (x *shopFindArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = aeonrt.GetOpt(d, AeonGetItem) }
 
 // callCheap calls cheap as a part of the current event.
-func (r ShopRef) callCheap(cx *aeonrt.Cx, cents int64, size aeonrt.Opt[Size]) (ret aeonrt.Vector[Item]) {
+func (r ShopRef) callCheap(cx *aeonrt.Cx, cents int64, size aeonval.Opt[Size]) (ret aeonval.Vector[Item]) {
 	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopCheap)
 	if !ok { // the actor is on another host
 		args := shopCheapArgs{cents: cents, size: size}
@@ -515,23 +516,23 @@ func (r ShopRef) callCheap(cx *aeonrt.Cx, cents int64, size aeonrt.Opt[Size]) (r
 }
 
 // Cheap runs cheap as an event and waits for its result.
-func (r ShopRef) Cheap(cl *aeonrt.Client, cents int64, size aeonrt.Opt[Size]) (ret aeonrt.Vector[Item], err error) {
+func (r ShopRef) Cheap(cl *aeonrt.Client, cents int64, size aeonval.Opt[Size]) (ret aeonval.Vector[Item], err error) {
 	args := &shopCheapArgs{cents: cents, size: size}
 	err = cl.Await(r.Ref, &methodShopCheap, args)
 	return args.ret, err
 }
 
 // CheapEvent issues cheap as an event.
-func (r ShopRef) CheapEvent(cl *aeonrt.Client, cents int64, size aeonrt.Opt[Size]) aeonrt.Pending[aeonrt.Vector[Item]] {
+func (r ShopRef) CheapEvent(cl *aeonrt.Client, cents int64, size aeonval.Opt[Size]) aeonrt.Pending[aeonval.Vector[Item]] {
 	args := &shopCheapArgs{cents: cents, size: size}
-	return aeonrt.Issue(cl, r.Ref, &methodShopCheap, args, func() aeonrt.Vector[Item] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &methodShopCheap, args, func() aeonval.Vector[Item] { return args.ret.Share() })
 }
 
 // shopCheapArgs holds the arguments and the result of one call of Shop.cheap.
 type shopCheapArgs struct {
 	cents int64
-	size  aeonrt.Opt[Size]
-	ret   aeonrt.Vector[Item]
+	size  aeonval.Opt[Size]
+	ret   aeonval.Vector[Item]
 }
 
 // Encode writes the arguments.
@@ -694,7 +695,7 @@ func (x *shopKeepArgs) EncodeResult(e *aeonrt.Encoder) { AeonPutEverything(e, x.
 func (x *shopKeepArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = AeonGetEverything(d) }
 
 // callShow calls show as a part of the current event.
-func (r ShopRef) callShow(cx *aeonrt.Cx) (ret aeonrt.Opt[Everything]) {
+func (r ShopRef) callShow(cx *aeonrt.Cx) (ret aeonval.Opt[Everything]) {
 	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopShow)
 	if !ok { // the actor is on another host
 		args := shopShowArgs{}
@@ -707,21 +708,21 @@ func (r ShopRef) callShow(cx *aeonrt.Cx) (ret aeonrt.Opt[Everything]) {
 }
 
 // Show runs show as an event and waits for its result.
-func (r ShopRef) Show(cl *aeonrt.Client) (ret aeonrt.Opt[Everything], err error) {
+func (r ShopRef) Show(cl *aeonrt.Client) (ret aeonval.Opt[Everything], err error) {
 	args := &shopShowArgs{}
 	err = cl.Await(r.Ref, &methodShopShow, args)
 	return args.ret, err
 }
 
 // ShowEvent issues show as an event.
-func (r ShopRef) ShowEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Opt[Everything]] {
+func (r ShopRef) ShowEvent(cl *aeonrt.Client) aeonrt.Pending[aeonval.Opt[Everything]] {
 	args := &shopShowArgs{}
-	return aeonrt.Issue(cl, r.Ref, &methodShopShow, args, func() aeonrt.Opt[Everything] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &methodShopShow, args, func() aeonval.Opt[Everything] { return args.ret.Share() })
 }
 
 // shopShowArgs holds the arguments and the result of one call of Shop.show.
 type shopShowArgs struct {
-	ret aeonrt.Opt[Everything]
+	ret aeonval.Opt[Everything]
 }
 
 // Encode writes the arguments.
@@ -1110,7 +1111,7 @@ func (x *shopGreetArgs) Decode(d *aeonrt.Decoder) {
 }
 
 // callLook calls look as a part of the current event.
-func (r ShopRef) callLook(cx *aeonrt.Cx, e EyeRef, first aeonrt.Opt[Everything]) {
+func (r ShopRef) callLook(cx *aeonrt.Cx, e EyeRef, first aeonval.Opt[Everything]) {
 	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopLook)
 	if !ok { // the actor is on another host
 		args := shopLookArgs{e: e, first: first}
@@ -1122,19 +1123,19 @@ func (r ShopRef) callLook(cx *aeonrt.Cx, e EyeRef, first aeonrt.Opt[Everything])
 }
 
 // Look runs look as an event and waits until it has ended.
-func (r ShopRef) Look(cl *aeonrt.Client, e EyeRef, first aeonrt.Opt[Everything]) error {
+func (r ShopRef) Look(cl *aeonrt.Client, e EyeRef, first aeonval.Opt[Everything]) error {
 	return cl.Await(r.Ref, &methodShopLook, &shopLookArgs{e: e, first: first})
 }
 
 // LookEvent issues look as an event.
-func (r ShopRef) LookEvent(cl *aeonrt.Client, e EyeRef, first aeonrt.Opt[Everything]) aeonrt.Pending[struct{}] {
+func (r ShopRef) LookEvent(cl *aeonrt.Client, e EyeRef, first aeonval.Opt[Everything]) aeonrt.Pending[struct{}] {
 	return aeonrt.Issue[struct{}](cl, r.Ref, &methodShopLook, &shopLookArgs{e: e, first: first}, nil)
 }
 
 // shopLookArgs holds the arguments and the result of one call of Shop.look.
 type shopLookArgs struct {
 	e     EyeRef
-	first aeonrt.Opt[Everything]
+	first aeonval.Opt[Everything]
 }
 
 // Encode writes the arguments.
@@ -1150,7 +1151,7 @@ func (x *shopLookArgs) Decode(d *aeonrt.Decoder) {
 }
 
 // callListeners calls listeners as a part of the current event.
-func (r ShopRef) callListeners(cx *aeonrt.Cx) (ret aeonrt.Vector[EarRef]) {
+func (r ShopRef) callListeners(cx *aeonrt.Cx) (ret aeonval.Vector[EarRef]) {
 	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopListeners)
 	if !ok { // the actor is on another host
 		args := shopListenersArgs{}
@@ -1163,21 +1164,21 @@ func (r ShopRef) callListeners(cx *aeonrt.Cx) (ret aeonrt.Vector[EarRef]) {
 }
 
 // Listeners runs listeners as an event and waits for its result.
-func (r ShopRef) Listeners(cl *aeonrt.Client) (ret aeonrt.Vector[EarRef], err error) {
+func (r ShopRef) Listeners(cl *aeonrt.Client) (ret aeonval.Vector[EarRef], err error) {
 	args := &shopListenersArgs{}
 	err = cl.Await(r.Ref, &methodShopListeners, args)
 	return args.ret, err
 }
 
 // ListenersEvent issues listeners as an event.
-func (r ShopRef) ListenersEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[EarRef]] {
+func (r ShopRef) ListenersEvent(cl *aeonrt.Client) aeonrt.Pending[aeonval.Vector[EarRef]] {
 	args := &shopListenersArgs{}
-	return aeonrt.Issue(cl, r.Ref, &methodShopListeners, args, func() aeonrt.Vector[EarRef] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &methodShopListeners, args, func() aeonval.Vector[EarRef] { return args.ret.Share() })
 }
 
 // shopListenersArgs holds the arguments and the result of one call of Shop.listeners.
 type shopListenersArgs struct {
-	ret aeonrt.Vector[EarRef]
+	ret aeonval.Vector[EarRef]
 }
 
 // Encode writes the arguments.
@@ -1298,7 +1299,7 @@ func (x *shopAuditArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 func (x *shopAuditArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
 // callBook calls book as a part of the current event.
-func (r ShopRef) callBook(cx *aeonrt.Cx, e Entry) (ret aeonrt.Opt[Entry]) {
+func (r ShopRef) callBook(cx *aeonrt.Cx, e Entry) (ret aeonval.Opt[Entry]) {
 	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopBook)
 	if !ok { // the actor is on another host
 		args := shopBookArgs{e: e}
@@ -1311,22 +1312,22 @@ func (r ShopRef) callBook(cx *aeonrt.Cx, e Entry) (ret aeonrt.Opt[Entry]) {
 }
 
 // Book runs book as an event and waits for its result.
-func (r ShopRef) Book(cl *aeonrt.Client, e Entry) (ret aeonrt.Opt[Entry], err error) {
+func (r ShopRef) Book(cl *aeonrt.Client, e Entry) (ret aeonval.Opt[Entry], err error) {
 	args := &shopBookArgs{e: e}
 	err = cl.Await(r.Ref, &methodShopBook, args)
 	return args.ret, err
 }
 
 // BookEvent issues book as an event.
-func (r ShopRef) BookEvent(cl *aeonrt.Client, e Entry) aeonrt.Pending[aeonrt.Opt[Entry]] {
+func (r ShopRef) BookEvent(cl *aeonrt.Client, e Entry) aeonrt.Pending[aeonval.Opt[Entry]] {
 	args := &shopBookArgs{e: e}
-	return aeonrt.Issue(cl, r.Ref, &methodShopBook, args, func() aeonrt.Opt[Entry] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &methodShopBook, args, func() aeonval.Opt[Entry] { return args.ret.Share() })
 }
 
 // shopBookArgs holds the arguments and the result of one call of Shop.book.
 type shopBookArgs struct {
 	e   Entry
-	ret aeonrt.Opt[Entry]
+	ret aeonval.Opt[Entry]
 }
 
 // Encode writes the arguments.

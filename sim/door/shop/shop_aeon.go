@@ -5,6 +5,7 @@ package shop
 
 import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Size is an enumeration.
@@ -30,8 +31,8 @@ type Item struct {
 	Name  string
 	Cents int64
 	Size  Size
-	Note  aeonrt.Opt[string]
-	Tags  aeonrt.Vector[string]
+	Note  aeonval.Opt[string]
+	Tags  aeonval.Vector[string]
 }
 
 // Everything is a value class.
@@ -46,11 +47,11 @@ type Everything struct {
 	At     aeonrt.Time
 	Took   aeonrt.Duration
 	Kind   Size
-	Items  aeonrt.Vector[Item]
-	Marks  aeonrt.Set[int64]
-	ByName aeonrt.Map[string, Item]
-	Seen   aeonrt.Map[aeonrt.Duration, bool]
-	Best   aeonrt.Opt[Item]
+	Items  aeonval.Vector[Item]
+	Marks  aeonval.Set[int64]
+	ByName aeonval.Map[string, Item]
+	Seen   aeonval.Map[aeonrt.Duration, bool]
+	Best   aeonval.Opt[Item]
 	Cart   CartRef
 	Shop   ShopRef
 }
@@ -76,7 +77,7 @@ func (e Hand) Compare(other Hand) int { return int(e) - int(other) }
 type Entry struct {
 	Sum   int64
 	Of    Hand
-	Lines aeonrt.Vector[Line]
+	Lines aeonval.Vector[Line]
 }
 
 // Line is a value class.
@@ -113,7 +114,7 @@ func AeonNewEar(cl *aeonrt.Client) EarRef {
 }
 
 // said is told the number of the saying, and what is said.
-func (self *Ear) said(cl *aeonrt.Client, number int64, text string, about aeonrt.Opt[Item]) {
+func (self *Ear) said(cl *aeonrt.Client, number int64, text string, about aeonval.Opt[Item]) {
 }
 
 func (self *Ear) greeted(cl *aeonrt.Client, by EarRef, shop ShopRef) {
@@ -153,11 +154,11 @@ func (self *Eye) saw(cl *aeonrt.Client, e Everything) {
 // Shop sells items.
 type Shop struct {
 	aeonrt.Self
-	ears  aeonrt.Vector[EarRef]
+	ears  aeonval.Vector[EarRef]
 	eye   EyeRef
-	items aeonrt.Map[string, Item]
-	carts aeonrt.Vector[CartRef]
-	kept  aeonrt.Opt[Everything]
+	items aeonval.Map[string, Item]
+	carts aeonval.Vector[CartRef]
+	kept  aeonval.Opt[Everything]
 	calls int64
 }
 
@@ -174,13 +175,13 @@ func (self *Shop) put(cx *aeonrt.Cx, item Item) {
 	aeonrt.MapSet(cx, &self.Self, fieldShopItems, &self.items, item.Name, item.Share())
 }
 
-func (self *Shop) find(cx *aeonrt.Cx, name string) aeonrt.Opt[Item] {
+func (self *Shop) find(cx *aeonrt.Cx, name string) aeonval.Opt[Item] {
 	return aeonrt.GetEntry(self.items, name).Share()
 }
 
 // cheap returns the items that cost at most so many cents, of one size if one is given.
-func (self *Shop) cheap(cx *aeonrt.Cx, cents int64, size aeonrt.Opt[Size]) aeonrt.Vector[Item] {
-	found := aeonrt.Vector[Item]{}
+func (self *Shop) cheap(cx *aeonrt.Cx, cents int64, size aeonval.Opt[Size]) aeonval.Vector[Item] {
+	found := aeonval.Vector[Item]{}
 	for _, i := range aeonrt.ValuesOf(self.items).Items() {
 		cx.Spend()
 		if i.Cents <= cents && (size.IsNull() || i.Size == size.Value()) {
@@ -210,7 +211,7 @@ func (self *Shop) keep(cx *aeonrt.Cx, e Everything) Everything {
 	return e
 }
 
-func (self *Shop) show(cx *aeonrt.Cx) aeonrt.Opt[Everything] {
+func (self *Shop) show(cx *aeonrt.Cx) aeonval.Opt[Everything] {
 	return self.kept.Share()
 }
 
@@ -264,14 +265,14 @@ func (self *Shop) greet(cx *aeonrt.Cx, ear EarRef, by EarRef) {
 	cx.Callback(ear.ClientRef, &methodEarGreeted, &earGreetedArgs{by: by, shop: ShopRef{self.Ref()}})
 }
 
-func (self *Shop) look(cx *aeonrt.Cx, e EyeRef, first aeonrt.Opt[Everything]) {
+func (self *Shop) look(cx *aeonrt.Cx, e EyeRef, first aeonval.Opt[Everything]) {
 	self.setEye(cx, e)
 	if !first.IsNull() {
 		cx.Callback(e.ClientRef, &methodEyeSaw, &eyeSawArgs{e: first.Value().Share()})
 	}
 }
 
-func (self *Shop) listeners(cx *aeonrt.Cx) aeonrt.Vector[EarRef] {
+func (self *Shop) listeners(cx *aeonrt.Cx) aeonval.Vector[EarRef] {
 	return self.ears.Share()
 }
 
@@ -287,7 +288,7 @@ func (self *Shop) audit(cx *aeonrt.Cx, more int64) int64 {
 	return aeonrt.Add(self.calls, more)
 }
 
-func (self *Shop) book(cx *aeonrt.Cx, e Entry) aeonrt.Opt[Entry] {
+func (self *Shop) book(cx *aeonrt.Cx, e Entry) aeonval.Opt[Entry] {
 	self.setCalls(cx, aeonrt.Add(self.calls, e.Sum))
 	return aeonrt.Some(e.Share())
 }
@@ -299,7 +300,7 @@ func (self *Shop) setEye(cx *aeonrt.Cx, v EyeRef) {
 }
 
 // setKept assigns kept: it logs undo and redo first.
-func (self *Shop) setKept(cx *aeonrt.Cx, v aeonrt.Opt[Everything]) {
+func (self *Shop) setKept(cx *aeonrt.Cx, v aeonval.Opt[Everything]) {
 	aeonrt.Log(cx, &self.Self, fieldShopKept, &self.kept)
 	self.kept = v
 }

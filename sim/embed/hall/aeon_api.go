@@ -9,6 +9,7 @@ import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door/godoor"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // DB is the program hall, opened. Any goroutine may use it.
@@ -71,7 +72,7 @@ func NewGuest(c *aeon.Client, to GuestCallbacks) Guest {
 			to.Freed(ctx, AeonToSeat(db, x.seat), x.count, Guest{ClientObject: godoor.FromClientRef(db, x.next.ClientRef, "hall.Guest")})
 		case &methodGuest_Called:
 			x := args.(*guest_CalledArgs)
-			to.Called(ctx, godoor.FromMap(x.seats, godoor.Same[string], func(x aeonrt.Vector[Seat_]) []Seat {
+			to.Called(ctx, godoor.FromMap(x.seats, godoor.Same[string], func(x aeonval.Vector[Seat_]) []Seat {
 				return godoor.Slice(x, func(x Seat_) Seat { return AeonToSeat(db, x) })
 			}), Hall{Handle: godoor.FromRef(db, x.hall.Ref, &AeonClassHall_)})
 		case &methodGuest_Closing:
@@ -227,7 +228,7 @@ func (a Hall) Revoke(ctx context.Context, seat Seat, opts ...aeon.CallOption) er
 // Call calls call.
 func (a Hall) Call(ctx context.Context, seats map[string][]Seat, opts ...aeon.CallOption) error {
 	in := godoor.Into(godoor.Of(a.Handle))
-	args := &hall_CallArgs{seats: godoor.Map(in, seats, godoor.Same[string], func(x []Seat) aeonrt.Vector[Seat_] {
+	args := &hall_CallArgs{seats: godoor.Map(in, seats, godoor.Same[string], func(x []Seat) aeonval.Vector[Seat_] {
 		return godoor.Vector(x, func(x Seat) Seat_ { return AeonFromSeat(in, x) })
 	})}
 	if err := in.Err(); err != nil {

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 var _ time.Duration
 var _ aeonrt.Mode
+var _ aeonval.Bytes
 
 // AeonPackage is what the runtime and the tools need to know of this package.
 var AeonPackage = aeonrt.Package{
@@ -108,19 +110,19 @@ var methodGuest_Freed = aeonrt.ClientMethod{
 
 // guest_CalledArgs holds the arguments and the result of one call of Guest.called.
 type guest_CalledArgs struct {
-	seats aeonrt.Map[string, aeonrt.Vector[Seat_]]
+	seats aeonval.Map[string, aeonval.Vector[Seat_]]
 	hall  Hall_Ref
 }
 
 // Encode writes the arguments.
 func (x *guest_CalledArgs) Encode(e *aeonrt.Encoder) {
-	aeonrt.PutMap(e, x.seats, (*aeonrt.Encoder).String, func(e *aeonrt.Encoder, v aeonrt.Vector[Seat_]) { aeonrt.PutVector(e, v, AeonPutSeat_) })
+	aeonrt.PutMap(e, x.seats, (*aeonrt.Encoder).String, func(e *aeonrt.Encoder, v aeonval.Vector[Seat_]) { aeonrt.PutVector(e, v, AeonPutSeat_) })
 	aeonrt.PutRef(e, x.hall.Ref)
 }
 
 // Decode reads the arguments.
 func (x *guest_CalledArgs) Decode(d *aeonrt.Decoder) {
-	x.seats = aeonrt.GetMap(d, (*aeonrt.Decoder).String, func(d *aeonrt.Decoder) aeonrt.Vector[Seat_] { return aeonrt.GetVector(d, AeonGetSeat_) })
+	x.seats = aeonrt.GetMap(d, (*aeonrt.Decoder).String, func(d *aeonrt.Decoder) aeonval.Vector[Seat_] { return aeonrt.GetVector(d, AeonGetSeat_) })
 	x.hall = Hall_Ref{aeonrt.GetRef(d)}
 }
 
@@ -267,7 +269,7 @@ func (x *hall_VisitArgs) Decode(d *aeonrt.Decoder) {
 
 // hall_AllArgs holds the arguments and the result of one call of Hall.all.
 type hall_AllArgs struct {
-	ret aeonrt.Vector[Visitor_]
+	ret aeonval.Vector[Visitor_]
 }
 
 // Encode writes the arguments.
@@ -286,7 +288,7 @@ func (x *hall_AllArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = aeonrt.GetVecto
 
 // hall_GuestsArgs holds the arguments and the result of one call of Hall.guests.
 type hall_GuestsArgs struct {
-	ret aeonrt.Vector[Guest_Ref]
+	ret aeonval.Vector[Guest_Ref]
 }
 
 // Encode writes the arguments.
@@ -361,17 +363,17 @@ func (x *hall_RevokeArgs) Decode(d *aeonrt.Decoder) {
 
 // hall_CallArgs holds the arguments and the result of one call of Hall.call.
 type hall_CallArgs struct {
-	seats aeonrt.Map[string, aeonrt.Vector[Seat_]]
+	seats aeonval.Map[string, aeonval.Vector[Seat_]]
 }
 
 // Encode writes the arguments.
 func (x *hall_CallArgs) Encode(e *aeonrt.Encoder) {
-	aeonrt.PutMap(e, x.seats, (*aeonrt.Encoder).String, func(e *aeonrt.Encoder, v aeonrt.Vector[Seat_]) { aeonrt.PutVector(e, v, AeonPutSeat_) })
+	aeonrt.PutMap(e, x.seats, (*aeonrt.Encoder).String, func(e *aeonrt.Encoder, v aeonval.Vector[Seat_]) { aeonrt.PutVector(e, v, AeonPutSeat_) })
 }
 
 // Decode reads the arguments.
 func (x *hall_CallArgs) Decode(d *aeonrt.Decoder) {
-	x.seats = aeonrt.GetMap(d, (*aeonrt.Decoder).String, func(d *aeonrt.Decoder) aeonrt.Vector[Seat_] { return aeonrt.GetVector(d, AeonGetSeat_) })
+	x.seats = aeonrt.GetMap(d, (*aeonrt.Decoder).String, func(d *aeonrt.Decoder) aeonval.Vector[Seat_] { return aeonrt.GetVector(d, AeonGetSeat_) })
 }
 
 // hall_ToldArgs holds the arguments and the result of one call of Hall.told.
@@ -443,7 +445,7 @@ func (x *hall_PlanArgs) Decode(d *aeonrt.Decoder) {
 
 // hall_PlannedArgs holds the arguments and the result of one call of Hall.planned.
 type hall_PlannedArgs struct {
-	ret aeonrt.Map[int64, string]
+	ret aeonval.Map[int64, string]
 }
 
 // Encode writes the arguments.
@@ -466,7 +468,7 @@ func (x *hall_PlannedArgs) DecodeResult(d *aeonrt.Decoder) {
 
 // hall_HoldingArgs holds the arguments and the result of one call of Hall.holding.
 type hall_HoldingArgs struct {
-	ret aeonrt.Vector[string]
+	ret aeonval.Vector[string]
 }
 
 // Encode writes the arguments.

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 var _ time.Duration
 var _ aeonrt.Mode
+var _ aeonval.Bytes
 
 // Row is an enumeration.
 type Row uint16
@@ -69,7 +71,7 @@ func (self *Guest_) freed(cl *aeonrt.Client, seat Seat_, count int64, next Guest
 }
 
 // called has guests come by name.
-func (self *Guest_) called(cl *aeonrt.Client, seats aeonrt.Map[string, aeonrt.Vector[Seat_]], hall Hall_Ref) {
+func (self *Guest_) called(cl *aeonrt.Client, seats aeonval.Map[string, aeonval.Vector[Seat_]], hall Hall_Ref) {
 }
 
 func (self *Guest_) closing(cl *aeonrt.Client) {
@@ -115,64 +117,64 @@ type Visitor_ struct {
 // Hall has seats, which guests wait for.
 type Hall_ struct {
 	aeonrt.Self
-	waiting   aeonrt.Vector[Guest_Ref]
-	ushers    aeonrt.Vector[Usher_Ref]
-	visitors  aeonrt.Vector[Visitor_]
-	held      aeonrt.Map[string, string]
-	programme aeonrt.Map[int64, string]
+	waiting   aeonval.Vector[Guest_Ref]
+	ushers    aeonval.Vector[Usher_Ref]
+	visitors  aeonval.Vector[Visitor_]
+	held      aeonval.Map[string, string]
+	programme aeonval.Map[int64, string]
 	count     int64
 }
 
 // construct is the constructor of Hall_. It runs on a fresh actor: what it writes needs no undo.
 func (self *Hall_) construct(cx *aeonrt.Cx) {
 //line hall.aeon:36:2
-	self.waiting = aeonrt.Vector[Guest_Ref]{}
+	self.waiting = aeonval.Vector[Guest_Ref]{}
 //line hall.aeon:37:2
-	self.ushers = aeonrt.Vector[Usher_Ref]{}
+	self.ushers = aeonval.Vector[Usher_Ref]{}
 //line hall.aeon:38:2
-	self.visitors = aeonrt.Vector[Visitor_]{}
+	self.visitors = aeonval.Vector[Visitor_]{}
 //line hall.aeon:41:2
 	self.count = 0
-//line hall_aeon.go:137:1
+//line hall_aeon.go:139:1
 }
 
 // wait has a guest wait for seats.
 func (self *Hall_) wait(cx *aeonrt.Cx, g Guest_Ref) {
 //line hall.aeon:44:29
 	aeonrt.VectorPush(cx, &self.Self, fieldHall_Waiting, &self.waiting, g)
-//line hall_aeon.go:144:1
+//line hall_aeon.go:146:1
 }
 
 func (self *Hall_) hire(cx *aeonrt.Cx, u Usher_Ref) {
 //line hall.aeon:46:29
 	aeonrt.VectorPush(cx, &self.Self, fieldHall_Ushers, &self.ushers, u)
-//line hall_aeon.go:150:1
+//line hall_aeon.go:152:1
 }
 
 // visit has a guest visit by name.
 func (self *Hall_) visit(cx *aeonrt.Cx, v Visitor_) {
 //line hall.aeon:49:26
 	aeonrt.VectorPush(cx, &self.Self, fieldHall_Visitors, &self.visitors, v)
-//line hall_aeon.go:157:1
+//line hall_aeon.go:159:1
 }
 
-func (self *Hall_) all(cx *aeonrt.Cx) aeonrt.Vector[Visitor_] {
+func (self *Hall_) all(cx *aeonrt.Cx) aeonval.Vector[Visitor_] {
 //line hall.aeon:51:29
 	return self.visitors.Share()
-//line hall_aeon.go:163:1
+//line hall_aeon.go:165:1
 }
 
-func (self *Hall_) guests(cx *aeonrt.Cx) aeonrt.Vector[Guest_Ref] {
+func (self *Hall_) guests(cx *aeonrt.Cx) aeonval.Vector[Guest_Ref] {
 //line hall.aeon:53:30
 	return self.waiting.Share()
-//line hall_aeon.go:169:1
+//line hall_aeon.go:171:1
 }
 
 // leave has all guests leave.
 func (self *Hall_) leave(cx *aeonrt.Cx) {
 //line hall.aeon:56:17
 	aeonrt.VectorClear(cx, &self.Self, fieldHall_Waiting, &self.waiting)
-//line hall_aeon.go:176:1
+//line hall_aeon.go:178:1
 }
 
 // release tells all guests of a seat, so many times, and returns how often it has told them by now.
@@ -203,7 +205,7 @@ func (self *Hall_) release(cx *aeonrt.Cx, seat Seat_, times int64) int64 {
 	}
 //line hall.aeon:69:3
 	return self.count
-//line hall_aeon.go:207:1
+//line hall_aeon.go:209:1
 }
 
 // revoke tells all guests of a seat, and then aborts.
@@ -214,10 +216,10 @@ func (self *Hall_) revoke(cx *aeonrt.Cx, seat Seat_) {
 	aeonrt.Abort(cx, "it is not free")
 //line hall.aeon:75:3
 	panic("unreachable")
-//line hall_aeon.go:218:1
+//line hall_aeon.go:220:1
 }
 
-func (self *Hall_) call(cx *aeonrt.Cx, seats aeonrt.Map[string, aeonrt.Vector[Seat_]]) {
+func (self *Hall_) call(cx *aeonrt.Cx, seats aeonval.Map[string, aeonval.Vector[Seat_]]) {
 //line hall.aeon:79:3
 	for _, g := range self.waiting.Items() {
 //line hall.aeon:79:3
@@ -226,13 +228,13 @@ func (self *Hall_) call(cx *aeonrt.Cx, seats aeonrt.Map[string, aeonrt.Vector[Se
 		cx.Callback(g.ClientRef, &methodGuest_Called, &guest_CalledArgs{seats: seats.Share(), hall: Hall_Ref{self.Ref()}})
 //line hall.aeon:80:4
 	}
-//line hall_aeon.go:230:1
+//line hall_aeon.go:232:1
 }
 
 func (self *Hall_) told(cx *aeonrt.Cx) int64 {
 //line hall.aeon:84:18
 	return self.count
-//line hall_aeon.go:236:1
+//line hall_aeon.go:238:1
 }
 
 // hold holds a seat for ten minutes.
@@ -247,7 +249,7 @@ func (self *Hall_) hold(cx *aeonrt.Cx, seat string, guest string) {
 	aeonrt.MapSet(cx, &self.Self, fieldHall_Held, &self.held, seat, guest)
 //line hall.aeon:90:3
 	cx.EmitAfter(10*time.Minute, seat, self.Ref(), &methodHall_Expire, &hall_ExpireArgs{seat: seat})
-//line hall_aeon.go:251:1
+//line hall_aeon.go:253:1
 }
 
 func (self *Hall_) expire(cx *aeonrt.Cx, seat string) {
@@ -265,7 +267,7 @@ func (self *Hall_) expire(cx *aeonrt.Cx, seat string) {
 		cx.Callback(u.ClientRef, &methodUsher_Heard, &usher_HeardArgs{what: seat, count: self.count})
 //line hall.aeon:98:4
 	}
-//line hall_aeon.go:269:1
+//line hall_aeon.go:271:1
 }
 
 // plan plans so many evenings.
@@ -278,26 +280,26 @@ func (self *Hall_) plan(cx *aeonrt.Cx, evenings int64) {
 		aeonrt.MapSet(cx, &self.Self, fieldHall_Programme, &self.programme, i, "evening "+aeonrt.StrInt(i))
 //line hall.aeon:105:4
 	}
-//line hall_aeon.go:282:1
+//line hall_aeon.go:284:1
 }
 
-func (self *Hall_) planned(cx *aeonrt.Cx) aeonrt.Map[int64, string] {
+func (self *Hall_) planned(cx *aeonrt.Cx) aeonval.Map[int64, string] {
 //line hall.aeon:109:34
 	return self.programme.Share()
-//line hall_aeon.go:288:1
+//line hall_aeon.go:290:1
 }
 
-func (self *Hall_) holding(cx *aeonrt.Cx) aeonrt.Vector[string] {
+func (self *Hall_) holding(cx *aeonrt.Cx) aeonval.Vector[string] {
 //line hall.aeon:111:32
 	return self.held.Keys()
-//line hall_aeon.go:294:1
+//line hall_aeon.go:296:1
 }
 
 // close tells all guests that the hall closes, in an event of its own.
 func (self *Hall_) close(cx *aeonrt.Cx) {
 //line hall.aeon:114:17
 	cx.Emit(self.Ref(), &methodHall_Say, &hall_SayArgs{})
-//line hall_aeon.go:301:1
+//line hall_aeon.go:303:1
 }
 
 func (self *Hall_) say(cx *aeonrt.Cx) {
@@ -309,14 +311,14 @@ func (self *Hall_) say(cx *aeonrt.Cx) {
 		cx.Callback(g.ClientRef, &methodGuest_Closing, &guest_ClosingArgs{})
 //line hall.aeon:118:4
 	}
-//line hall_aeon.go:313:1
+//line hall_aeon.go:315:1
 }
 
 // spoil has an event fail that is not awaited.
 func (self *Hall_) spoil(cx *aeonrt.Cx) {
 //line hall.aeon:123:17
 	cx.Emit(self.Ref(), &methodHall_Fail, &hall_FailArgs{})
-//line hall_aeon.go:320:1
+//line hall_aeon.go:322:1
 }
 
 func (self *Hall_) fail(cx *aeonrt.Cx) {
@@ -324,7 +326,7 @@ func (self *Hall_) fail(cx *aeonrt.Cx) {
 	aeonrt.Abort(cx, "spoilt")
 //line hall.aeon:125:16
 	panic("unreachable")
-//line hall_aeon.go:328:1
+//line hall_aeon.go:330:1
 }
 
 // both has two other halls count, in an order that is left open.
@@ -333,13 +335,13 @@ func (self *Hall_) both(cx *aeonrt.Cx, a Hall_Ref, b Hall_Ref) {
 	cx.Emit(a.Ref, &methodHall_Mark, &hall_MarkArgs{what: "a", to: Hall_Ref{self.Ref()}})
 //line hall.aeon:130:3
 	cx.Emit(b.Ref, &methodHall_Mark, &hall_MarkArgs{what: "b", to: Hall_Ref{self.Ref()}})
-//line hall_aeon.go:337:1
+//line hall_aeon.go:339:1
 }
 
 func (self *Hall_) mark(cx *aeonrt.Cx, what string, to Hall_Ref) {
 //line hall.aeon:133:42
 	cx.Emit(to.Ref, &methodHall_Note, &hall_NoteArgs{what: what})
-//line hall_aeon.go:343:1
+//line hall_aeon.go:345:1
 }
 
 func (self *Hall_) note(cx *aeonrt.Cx, what string) {
@@ -353,7 +355,7 @@ func (self *Hall_) note(cx *aeonrt.Cx, what string) {
 		cx.Callback(u.ClientRef, &methodUsher_Heard, &usher_HeardArgs{what: what, count: self.count})
 //line hall.aeon:138:4
 	}
-//line hall_aeon.go:357:1
+//line hall_aeon.go:359:1
 }
 
 // setCount assigns count: it logs undo and redo first.
@@ -372,20 +374,20 @@ type Desk_ struct {
 func (self *Desk_) construct(cx *aeonrt.Cx) {
 //line hall.aeon:145:2
 	self.hall = Hall_Ref{}
-//line hall_aeon.go:376:1
+//line hall_aeon.go:378:1
 }
 
 // serve has the desk sell the seats of a hall.
 func (self *Desk_) serve(cx *aeonrt.Cx, h Hall_Ref) {
 //line hall.aeon:148:29
 	self.setHall(cx, h)
-//line hall_aeon.go:383:1
+//line hall_aeon.go:385:1
 }
 
 func (self *Desk_) serves(cx *aeonrt.Cx) Hall_Ref {
 //line hall.aeon:150:28
 	return self.hall
-//line hall_aeon.go:389:1
+//line hall_aeon.go:391:1
 }
 
 // setHall assigns hall: it logs undo and redo first.

@@ -4,6 +4,7 @@ package ledger
 
 import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // AeonPackage is what the runtime and the tools need to know of this package.
@@ -306,7 +307,7 @@ func (x *AeonArgsAccountPay) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 func (x *AeonArgsAccountPay) AeonResult() any { return x.ret }
 
 // CallSpread calls Spread as a part of the current event.
-func (r AccountRef) CallSpread(cx *aeonrt.Cx, To aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64) {
+func (r AccountRef) CallSpread(cx *aeonrt.Cx, To aeonval.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &AeonMethodAccountSpread)
 	if !ok { // the actor is on another host
 		args := AeonArgsAccountSpread{To: To, Amount: Amount, Session: Session, Seq: Seq}
@@ -319,21 +320,21 @@ func (r AccountRef) CallSpread(cx *aeonrt.Cx, To aeonrt.Vector[AccountRef], Amou
 }
 
 // Spread runs Spread as an event and waits for its result.
-func (r AccountRef) Spread(cl *aeonrt.Client, To aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64, err error) {
+func (r AccountRef) Spread(cl *aeonrt.Client, To aeonval.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64, err error) {
 	args := &AeonArgsAccountSpread{To: To, Amount: Amount, Session: Session, Seq: Seq}
 	err = cl.Await(r.Ref, &AeonMethodAccountSpread, args)
 	return args.ret, err
 }
 
 // SpreadEvent issues Spread as an event.
-func (r AccountRef) SpreadEvent(cl *aeonrt.Client, To aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) aeonrt.Pending[int64] {
+func (r AccountRef) SpreadEvent(cl *aeonrt.Client, To aeonval.Vector[AccountRef], Amount int64, Session int64, Seq int64) aeonrt.Pending[int64] {
 	args := &AeonArgsAccountSpread{To: To, Amount: Amount, Session: Session, Seq: Seq}
 	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountSpread, args, func() int64 { return args.ret })
 }
 
 // AeonArgsAccountSpread holds the arguments and the result of one call of Account.Spread.
 type AeonArgsAccountSpread struct {
-	To      aeonrt.Vector[AccountRef]
+	To      aeonval.Vector[AccountRef]
 	Amount  int64
 	Session int64
 	Seq     int64
@@ -509,7 +510,7 @@ func (x *accountArriveArgs) Decode(d *aeonrt.Decoder) {
 }
 
 // CallRelay calls Relay as a part of the current event.
-func (r AccountRef) CallRelay(cx *aeonrt.Cx, Path aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64) {
+func (r AccountRef) CallRelay(cx *aeonrt.Cx, Path aeonval.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &AeonMethodAccountRelay)
 	if !ok { // the actor is on another host
 		args := AeonArgsAccountRelay{Path: Path, Amount: Amount, Session: Session, Seq: Seq}
@@ -522,21 +523,21 @@ func (r AccountRef) CallRelay(cx *aeonrt.Cx, Path aeonrt.Vector[AccountRef], Amo
 }
 
 // Relay runs Relay as an event and waits for its result.
-func (r AccountRef) Relay(cl *aeonrt.Client, Path aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64, err error) {
+func (r AccountRef) Relay(cl *aeonrt.Client, Path aeonval.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64, err error) {
 	args := &AeonArgsAccountRelay{Path: Path, Amount: Amount, Session: Session, Seq: Seq}
 	err = cl.Await(r.Ref, &AeonMethodAccountRelay, args)
 	return args.ret, err
 }
 
 // RelayEvent issues Relay as an event.
-func (r AccountRef) RelayEvent(cl *aeonrt.Client, Path aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) aeonrt.Pending[int64] {
+func (r AccountRef) RelayEvent(cl *aeonrt.Client, Path aeonval.Vector[AccountRef], Amount int64, Session int64, Seq int64) aeonrt.Pending[int64] {
 	args := &AeonArgsAccountRelay{Path: Path, Amount: Amount, Session: Session, Seq: Seq}
 	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountRelay, args, func() int64 { return args.ret })
 }
 
 // AeonArgsAccountRelay holds the arguments and the result of one call of Account.Relay.
 type AeonArgsAccountRelay struct {
-	Path    aeonrt.Vector[AccountRef]
+	Path    aeonval.Vector[AccountRef]
 	Amount  int64
 	Session int64
 	Seq     int64
@@ -572,7 +573,7 @@ func (x *AeonArgsAccountRelay) AeonResult() any { return x.ret }
 func (x *AeonArgsAccountRelay) AeonTake(result any) { x.ret = result.(int64) }
 
 // callHop calls hop as a part of the current event.
-func (r AccountRef) callHop(cx *aeonrt.Cx, path aeonrt.Vector[AccountRef], at int64, amount int64, key int64) (ret int64) {
+func (r AccountRef) callHop(cx *aeonrt.Cx, path aeonval.Vector[AccountRef], at int64, amount int64, key int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &methodAccountHop)
 	if !ok { // the actor is on another host
 		args := accountHopArgs{path: path, at: at, amount: amount, key: key}
@@ -585,21 +586,21 @@ func (r AccountRef) callHop(cx *aeonrt.Cx, path aeonrt.Vector[AccountRef], at in
 }
 
 // Hop runs hop as an event and waits for its result.
-func (r AccountRef) Hop(cl *aeonrt.Client, path aeonrt.Vector[AccountRef], at int64, amount int64, key int64) (ret int64, err error) {
+func (r AccountRef) Hop(cl *aeonrt.Client, path aeonval.Vector[AccountRef], at int64, amount int64, key int64) (ret int64, err error) {
 	args := &accountHopArgs{path: path, at: at, amount: amount, key: key}
 	err = cl.Await(r.Ref, &methodAccountHop, args)
 	return args.ret, err
 }
 
 // HopEvent issues hop as an event.
-func (r AccountRef) HopEvent(cl *aeonrt.Client, path aeonrt.Vector[AccountRef], at int64, amount int64, key int64) aeonrt.Pending[int64] {
+func (r AccountRef) HopEvent(cl *aeonrt.Client, path aeonval.Vector[AccountRef], at int64, amount int64, key int64) aeonrt.Pending[int64] {
 	args := &accountHopArgs{path: path, at: at, amount: amount, key: key}
 	return aeonrt.Issue(cl, r.Ref, &methodAccountHop, args, func() int64 { return args.ret })
 }
 
 // accountHopArgs holds the arguments and the result of one call of Account.hop.
 type accountHopArgs struct {
-	path   aeonrt.Vector[AccountRef]
+	path   aeonval.Vector[AccountRef]
 	at     int64
 	amount int64
 	key    int64
@@ -800,7 +801,7 @@ func (x *accountWorthArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 func (x *accountWorthArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
 // callLook calls look as a part of the current event.
-func (r AccountRef) callLook(cx *aeonrt.Cx) (ret aeonrt.Vector[int64]) {
+func (r AccountRef) callLook(cx *aeonrt.Cx) (ret aeonval.Vector[int64]) {
 	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &methodAccountLook)
 	if !ok { // the actor is on another host
 		args := accountLookArgs{}
@@ -813,21 +814,21 @@ func (r AccountRef) callLook(cx *aeonrt.Cx) (ret aeonrt.Vector[int64]) {
 }
 
 // Look runs look as an event and waits for its result.
-func (r AccountRef) Look(cl *aeonrt.Client) (ret aeonrt.Vector[int64], err error) {
+func (r AccountRef) Look(cl *aeonrt.Client) (ret aeonval.Vector[int64], err error) {
 	args := &accountLookArgs{}
 	err = cl.Await(r.Ref, &methodAccountLook, args)
 	return args.ret, err
 }
 
 // LookEvent issues look as an event.
-func (r AccountRef) LookEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[int64]] {
+func (r AccountRef) LookEvent(cl *aeonrt.Client) aeonrt.Pending[aeonval.Vector[int64]] {
 	args := &accountLookArgs{}
-	return aeonrt.Issue(cl, r.Ref, &methodAccountLook, args, func() aeonrt.Vector[int64] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &methodAccountLook, args, func() aeonval.Vector[int64] { return args.ret.Share() })
 }
 
 // accountLookArgs holds the arguments and the result of one call of Account.look.
 type accountLookArgs struct {
-	ret aeonrt.Vector[int64]
+	ret aeonval.Vector[int64]
 }
 
 // Encode writes the arguments.
@@ -849,7 +850,7 @@ func (x *accountLookArgs) DecodeResult(d *aeonrt.Decoder) {
 }
 
 // CallReceipts calls Receipts as a part of the current event.
-func (r AccountRef) CallReceipts(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
+func (r AccountRef) CallReceipts(cx *aeonrt.Cx) (ret aeonval.Map[int64, int64]) {
 	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &AeonMethodAccountReceipts)
 	if !ok { // the actor is on another host
 		args := AeonArgsAccountReceipts{}
@@ -862,21 +863,21 @@ func (r AccountRef) CallReceipts(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
 }
 
 // Receipts runs Receipts as an event and waits for its result.
-func (r AccountRef) Receipts(cl *aeonrt.Client) (ret aeonrt.Map[int64, int64], err error) {
+func (r AccountRef) Receipts(cl *aeonrt.Client) (ret aeonval.Map[int64, int64], err error) {
 	args := &AeonArgsAccountReceipts{}
 	err = cl.Await(r.Ref, &AeonMethodAccountReceipts, args)
 	return args.ret, err
 }
 
 // ReceiptsEvent issues Receipts as an event.
-func (r AccountRef) ReceiptsEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Map[int64, int64]] {
+func (r AccountRef) ReceiptsEvent(cl *aeonrt.Client) aeonrt.Pending[aeonval.Map[int64, int64]] {
 	args := &AeonArgsAccountReceipts{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountReceipts, args, func() aeonrt.Map[int64, int64] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountReceipts, args, func() aeonval.Map[int64, int64] { return args.ret.Share() })
 }
 
 // AeonArgsAccountReceipts holds the arguments and the result of one call of Account.Receipts.
 type AeonArgsAccountReceipts struct {
-	ret aeonrt.Map[int64, int64]
+	ret aeonval.Map[int64, int64]
 }
 
 // Encode writes the arguments.
@@ -901,7 +902,7 @@ func (x *AeonArgsAccountReceipts) DecodeResult(d *aeonrt.Decoder) {
 func (x *AeonArgsAccountReceipts) AeonResult() any { return x.ret }
 
 // CallSteps calls Steps as a part of the current event.
-func (r AccountRef) CallSteps(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
+func (r AccountRef) CallSteps(cx *aeonrt.Cx) (ret aeonval.Map[int64, int64]) {
 	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &AeonMethodAccountSteps)
 	if !ok { // the actor is on another host
 		args := AeonArgsAccountSteps{}
@@ -914,21 +915,21 @@ func (r AccountRef) CallSteps(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
 }
 
 // Steps runs Steps as an event and waits for its result.
-func (r AccountRef) Steps(cl *aeonrt.Client) (ret aeonrt.Map[int64, int64], err error) {
+func (r AccountRef) Steps(cl *aeonrt.Client) (ret aeonval.Map[int64, int64], err error) {
 	args := &AeonArgsAccountSteps{}
 	err = cl.Await(r.Ref, &AeonMethodAccountSteps, args)
 	return args.ret, err
 }
 
 // StepsEvent issues Steps as an event.
-func (r AccountRef) StepsEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Map[int64, int64]] {
+func (r AccountRef) StepsEvent(cl *aeonrt.Client) aeonrt.Pending[aeonval.Map[int64, int64]] {
 	args := &AeonArgsAccountSteps{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountSteps, args, func() aeonrt.Map[int64, int64] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountSteps, args, func() aeonval.Map[int64, int64] { return args.ret.Share() })
 }
 
 // AeonArgsAccountSteps holds the arguments and the result of one call of Account.Steps.
 type AeonArgsAccountSteps struct {
-	ret aeonrt.Map[int64, int64]
+	ret aeonval.Map[int64, int64]
 }
 
 // Encode writes the arguments.
@@ -1692,7 +1693,7 @@ func (x *AeonArgsLogNote) Decode(d *aeonrt.Decoder) {
 }
 
 // CallLast calls Last as a part of the current event.
-func (r LogRef) CallLast(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
+func (r LogRef) CallLast(cx *aeonrt.Cx) (ret aeonval.Map[int64, int64]) {
 	self, ok := aeonrt.Enter[*Log](cx, r.Ref, &AeonMethodLogLast)
 	if !ok { // the actor is on another host
 		args := AeonArgsLogLast{}
@@ -1705,21 +1706,21 @@ func (r LogRef) CallLast(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
 }
 
 // Last runs Last as an event and waits for its result.
-func (r LogRef) Last(cl *aeonrt.Client) (ret aeonrt.Map[int64, int64], err error) {
+func (r LogRef) Last(cl *aeonrt.Client) (ret aeonval.Map[int64, int64], err error) {
 	args := &AeonArgsLogLast{}
 	err = cl.Await(r.Ref, &AeonMethodLogLast, args)
 	return args.ret, err
 }
 
 // LastEvent issues Last as an event.
-func (r LogRef) LastEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Map[int64, int64]] {
+func (r LogRef) LastEvent(cl *aeonrt.Client) aeonrt.Pending[aeonval.Map[int64, int64]] {
 	args := &AeonArgsLogLast{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodLogLast, args, func() aeonrt.Map[int64, int64] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodLogLast, args, func() aeonval.Map[int64, int64] { return args.ret.Share() })
 }
 
 // AeonArgsLogLast holds the arguments and the result of one call of Log.Last.
 type AeonArgsLogLast struct {
-	ret aeonrt.Map[int64, int64]
+	ret aeonval.Map[int64, int64]
 }
 
 // Encode writes the arguments.
@@ -2210,7 +2211,7 @@ type BankRef struct{ aeonrt.Ref }
 func (r BankRef) Compare(other BankRef) int { return r.Ref.CompareKey(other.Ref) }
 
 // CallOpen calls Open as a part of the current event.
-func (r BankRef) CallOpen(cx *aeonrt.Cx, N int64, Each int64) (ret aeonrt.Vector[AccountRef]) {
+func (r BankRef) CallOpen(cx *aeonrt.Cx, N int64, Each int64) (ret aeonval.Vector[AccountRef]) {
 	self, ok := aeonrt.Enter[*Bank](cx, r.Ref, &AeonMethodBankOpen)
 	if !ok { // the actor is on another host
 		args := AeonArgsBankOpen{N: N, Each: Each}
@@ -2223,23 +2224,23 @@ func (r BankRef) CallOpen(cx *aeonrt.Cx, N int64, Each int64) (ret aeonrt.Vector
 }
 
 // Open runs Open as an event and waits for its result.
-func (r BankRef) Open(cl *aeonrt.Client, N int64, Each int64) (ret aeonrt.Vector[AccountRef], err error) {
+func (r BankRef) Open(cl *aeonrt.Client, N int64, Each int64) (ret aeonval.Vector[AccountRef], err error) {
 	args := &AeonArgsBankOpen{N: N, Each: Each}
 	err = cl.Await(r.Ref, &AeonMethodBankOpen, args)
 	return args.ret, err
 }
 
 // OpenEvent issues Open as an event.
-func (r BankRef) OpenEvent(cl *aeonrt.Client, N int64, Each int64) aeonrt.Pending[aeonrt.Vector[AccountRef]] {
+func (r BankRef) OpenEvent(cl *aeonrt.Client, N int64, Each int64) aeonrt.Pending[aeonval.Vector[AccountRef]] {
 	args := &AeonArgsBankOpen{N: N, Each: Each}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankOpen, args, func() aeonrt.Vector[AccountRef] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankOpen, args, func() aeonval.Vector[AccountRef] { return args.ret.Share() })
 }
 
 // AeonArgsBankOpen holds the arguments and the result of one call of Bank.Open.
 type AeonArgsBankOpen struct {
 	N    int64
 	Each int64
-	ret  aeonrt.Vector[AccountRef]
+	ret  aeonval.Vector[AccountRef]
 }
 
 // Encode writes the arguments.
@@ -2268,7 +2269,7 @@ func (x *AeonArgsBankOpen) DecodeResult(d *aeonrt.Decoder) {
 func (x *AeonArgsBankOpen) AeonResult() any { return x.ret }
 
 // CallDump calls Dump as a part of the current event.
-func (r BankRef) CallDump(cx *aeonrt.Cx) (ret aeonrt.Vector[int64]) {
+func (r BankRef) CallDump(cx *aeonrt.Cx) (ret aeonval.Vector[int64]) {
 	self, ok := aeonrt.Enter[*Bank](cx, r.Ref, &AeonMethodBankDump)
 	if !ok { // the actor is on another host
 		args := AeonArgsBankDump{}
@@ -2281,21 +2282,21 @@ func (r BankRef) CallDump(cx *aeonrt.Cx) (ret aeonrt.Vector[int64]) {
 }
 
 // Dump runs Dump as an event and waits for its result.
-func (r BankRef) Dump(cl *aeonrt.Client) (ret aeonrt.Vector[int64], err error) {
+func (r BankRef) Dump(cl *aeonrt.Client) (ret aeonval.Vector[int64], err error) {
 	args := &AeonArgsBankDump{}
 	err = cl.Await(r.Ref, &AeonMethodBankDump, args)
 	return args.ret, err
 }
 
 // DumpEvent issues Dump as an event.
-func (r BankRef) DumpEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[int64]] {
+func (r BankRef) DumpEvent(cl *aeonrt.Client) aeonrt.Pending[aeonval.Vector[int64]] {
 	args := &AeonArgsBankDump{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankDump, args, func() aeonrt.Vector[int64] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankDump, args, func() aeonval.Vector[int64] { return args.ret.Share() })
 }
 
 // AeonArgsBankDump holds the arguments and the result of one call of Bank.Dump.
 type AeonArgsBankDump struct {
-	ret aeonrt.Vector[int64]
+	ret aeonval.Vector[int64]
 }
 
 // Encode writes the arguments.
@@ -2320,7 +2321,7 @@ func (x *AeonArgsBankDump) DecodeResult(d *aeonrt.Decoder) {
 func (x *AeonArgsBankDump) AeonResult() any { return x.ret }
 
 // CallAudit calls Audit as a part of the current event.
-func (r BankRef) CallAudit(cx *aeonrt.Cx, Vaults aeonrt.Vector[VaultRef]) (ret int64) {
+func (r BankRef) CallAudit(cx *aeonrt.Cx, Vaults aeonval.Vector[VaultRef]) (ret int64) {
 	self, ok := aeonrt.Enter[*Bank](cx, r.Ref, &AeonMethodBankAudit)
 	if !ok { // the actor is on another host
 		args := AeonArgsBankAudit{Vaults: Vaults}
@@ -2333,21 +2334,21 @@ func (r BankRef) CallAudit(cx *aeonrt.Cx, Vaults aeonrt.Vector[VaultRef]) (ret i
 }
 
 // Audit runs Audit as an event and waits for its result.
-func (r BankRef) Audit(cl *aeonrt.Client, Vaults aeonrt.Vector[VaultRef]) (ret int64, err error) {
+func (r BankRef) Audit(cl *aeonrt.Client, Vaults aeonval.Vector[VaultRef]) (ret int64, err error) {
 	args := &AeonArgsBankAudit{Vaults: Vaults}
 	err = cl.Await(r.Ref, &AeonMethodBankAudit, args)
 	return args.ret, err
 }
 
 // AuditEvent issues Audit as an event.
-func (r BankRef) AuditEvent(cl *aeonrt.Client, Vaults aeonrt.Vector[VaultRef]) aeonrt.Pending[int64] {
+func (r BankRef) AuditEvent(cl *aeonrt.Client, Vaults aeonval.Vector[VaultRef]) aeonrt.Pending[int64] {
 	args := &AeonArgsBankAudit{Vaults: Vaults}
 	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankAudit, args, func() int64 { return args.ret })
 }
 
 // AeonArgsBankAudit holds the arguments and the result of one call of Bank.Audit.
 type AeonArgsBankAudit struct {
-	Vaults aeonrt.Vector[VaultRef]
+	Vaults aeonval.Vector[VaultRef]
 	ret    int64
 }
 

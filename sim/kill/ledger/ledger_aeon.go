@@ -8,6 +8,7 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Tally sums up the requests of one session that an account has applied.
@@ -24,9 +25,9 @@ type Account struct {
 	balance  int64
 	underway int64
 	notes    int64
-	tallies  aeonrt.Map[int64, Tally]
-	receipts aeonrt.Map[int64, int64]
-	steps    aeonrt.Map[int64, int64]
+	tallies  aeonval.Map[int64, Tally]
+	receipts aeonval.Map[int64, int64]
+	steps    aeonval.Map[int64, int64]
 	log      LogRef
 }
 
@@ -86,7 +87,7 @@ func (self *Account) Pay(cx *aeonrt.Cx, to AccountRef, amount int64, session int
 }
 
 // Spread pays the amount to each of several accounts at a time, by way of the next one to every other. It returns what is left.
-func (self *Account) Spread(cx *aeonrt.Cx, to aeonrt.Vector[AccountRef], amount int64, session int64, seq int64) int64 {
+func (self *Account) Spread(cx *aeonrt.Cx, to aeonval.Vector[AccountRef], amount int64, session int64, seq int64) int64 {
 	self.apply(cx, session, seq)
 	for i, tmp1 := int64(0), to.Size(); i < tmp1; i++ {
 		cx.Spend()
@@ -121,7 +122,7 @@ func (self *Account) arrive(cx *aeonrt.Cx, to AccountRef, amount int64, key int6
 }
 
 // Relay hands the amount from account to account, each hop an event of its own.
-func (self *Account) Relay(cx *aeonrt.Cx, path aeonrt.Vector[AccountRef], amount int64, session int64, seq int64) int64 {
+func (self *Account) Relay(cx *aeonrt.Cx, path aeonval.Vector[AccountRef], amount int64, session int64, seq int64) int64 {
 	self.apply(cx, session, seq)
 	self.setBalance(cx, aeonrt.Sub(self.balance, amount))
 	path.At(0).callAdd(cx, amount)
@@ -129,7 +130,7 @@ func (self *Account) Relay(cx *aeonrt.Cx, path aeonrt.Vector[AccountRef], amount
 	return 0
 }
 
-func (self *Account) hop(cx *aeonrt.Cx, path aeonrt.Vector[AccountRef], at int64, amount int64, key int64) int64 {
+func (self *Account) hop(cx *aeonrt.Cx, path aeonval.Vector[AccountRef], at int64, amount int64, key int64) int64 {
 	self.step(cx, key)
 	self.note(cx)
 	if at == path.Size() {
@@ -168,7 +169,7 @@ func (self *Account) worth(cx *aeonrt.Cx) int64 {
 
 // look is what Bank.Dump tells of an account: its id, its money with what is on its way, how many
 // notes it has issued, how many tallies follow, and of each its session and its fields.
-func (self *Account) look(cx *aeonrt.Cx) aeonrt.Vector[int64] {
+func (self *Account) look(cx *aeonrt.Cx) aeonval.Vector[int64] {
 	all := aeonrt.VectorOf[int64](self.id, self.worth(cx), self.notes, self.tallies.Size())
 	for _, session := range self.tallies.Keys().Items() {
 		cx.Spend()
@@ -181,11 +182,11 @@ func (self *Account) look(cx *aeonrt.Cx) aeonrt.Vector[int64] {
 	return all
 }
 
-func (self *Account) Receipts(cx *aeonrt.Cx) aeonrt.Map[int64, int64] {
+func (self *Account) Receipts(cx *aeonrt.Cx) aeonval.Map[int64, int64] {
 	return self.receipts.Share()
 }
 
-func (self *Account) Steps(cx *aeonrt.Cx) aeonrt.Map[int64, int64] {
+func (self *Account) Steps(cx *aeonrt.Cx) aeonval.Map[int64, int64] {
 	return self.steps.Share()
 }
 
@@ -257,7 +258,7 @@ func (self *Vault) setPuts(cx *aeonrt.Cx, v int64) {
 // Log gets numbered notes. It takes note of every one that is not the next of its issuer.
 type Log struct {
 	aeonrt.Self
-	last  aeonrt.Map[int64, int64]
+	last  aeonval.Map[int64, int64]
 	wrong int64
 	first string
 }
@@ -279,7 +280,7 @@ func (self *Log) Note(cx *aeonrt.Cx, from int64, number int64) {
 	aeonrt.MapSet(cx, &self.Self, fieldLogLast, &self.last, from, number)
 }
 
-func (self *Log) Last(cx *aeonrt.Cx) aeonrt.Map[int64, int64] {
+func (self *Log) Last(cx *aeonrt.Cx) aeonval.Map[int64, int64] {
 	return self.last.Share()
 }
 
@@ -344,7 +345,7 @@ func (self *Ticker) setTicks(cx *aeonrt.Cx, v int64) {
 // Bank is the state of an actor.
 type Bank struct {
 	aeonrt.Self
-	accounts aeonrt.Vector[AccountRef]
+	accounts aeonval.Vector[AccountRef]
 }
 
 // construct is the constructor of Bank. It runs on a fresh actor: what it writes needs no undo.
@@ -352,7 +353,7 @@ func (self *Bank) construct(cx *aeonrt.Cx) {
 }
 
 // Open creates the accounts, once.
-func (self *Bank) Open(cx *aeonrt.Cx, n int64, each int64) aeonrt.Vector[AccountRef] {
+func (self *Bank) Open(cx *aeonrt.Cx, n int64, each int64) aeonval.Vector[AccountRef] {
 	for i := self.accounts.Size(); i < n; i++ {
 		cx.Spend()
 		aeonrt.VectorPushOwned(cx, &self.Self, fieldBankAccounts, &self.accounts, AeonCreateAccount(cx, i, each, LogRef{aeonrt.Named(cx, &AeonClassLog, "log")}))
@@ -361,8 +362,8 @@ func (self *Bank) Open(cx *aeonrt.Cx, n int64, each int64) aeonrt.Vector[Account
 }
 
 // Dump is one look at all accounts.
-func (self *Bank) Dump(cx *aeonrt.Cx) aeonrt.Vector[int64] {
-	all := aeonrt.Vector[int64]{}
+func (self *Bank) Dump(cx *aeonrt.Cx) aeonval.Vector[int64] {
+	all := aeonval.Vector[int64]{}
 	for _, a := range self.accounts.Items() {
 		cx.Spend()
 		for _, n := range a.callLook(cx).Items() {
@@ -374,7 +375,7 @@ func (self *Bank) Dump(cx *aeonrt.Cx) aeonrt.Vector[int64] {
 }
 
 // Audit counts all money, in the vaults too.
-func (self *Bank) Audit(cx *aeonrt.Cx, vaults aeonrt.Vector[VaultRef]) int64 {
+func (self *Bank) Audit(cx *aeonrt.Cx, vaults aeonval.Vector[VaultRef]) int64 {
 	sum := int64(0)
 	for _, a := range self.accounts.Items() {
 		cx.Spend()

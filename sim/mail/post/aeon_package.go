@@ -4,6 +4,7 @@ package post
 
 import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // AeonPackage is what the runtime and the tools need to know of this package.
@@ -181,7 +182,7 @@ func (x *AeonArgsOfficeWaste) Decode(d *aeonrt.Decoder) {
 }
 
 // callSent calls sent as a part of the current event.
-func (r OfficeRef) callSent(cx *aeonrt.Cx, id int64, failure aeonrt.Opt[string]) {
+func (r OfficeRef) callSent(cx *aeonrt.Cx, id int64, failure aeonval.Opt[string]) {
 	self, ok := aeonrt.Enter[*Office](cx, r.Ref, &methodOfficeSent)
 	if !ok { // the actor is on another host
 		args := officeSentArgs{id: id, failure: failure}
@@ -193,19 +194,19 @@ func (r OfficeRef) callSent(cx *aeonrt.Cx, id int64, failure aeonrt.Opt[string])
 }
 
 // Sent runs sent as an event and waits until it has ended.
-func (r OfficeRef) Sent(cl *aeonrt.Client, id int64, failure aeonrt.Opt[string]) error {
+func (r OfficeRef) Sent(cl *aeonrt.Client, id int64, failure aeonval.Opt[string]) error {
 	return cl.Await(r.Ref, &methodOfficeSent, &officeSentArgs{id: id, failure: failure})
 }
 
 // SentEvent issues sent as an event.
-func (r OfficeRef) SentEvent(cl *aeonrt.Client, id int64, failure aeonrt.Opt[string]) aeonrt.Pending[struct{}] {
+func (r OfficeRef) SentEvent(cl *aeonrt.Client, id int64, failure aeonval.Opt[string]) aeonrt.Pending[struct{}] {
 	return aeonrt.Issue[struct{}](cl, r.Ref, &methodOfficeSent, &officeSentArgs{id: id, failure: failure}, nil)
 }
 
 // officeSentArgs holds the arguments and the result of one call of Office.sent.
 type officeSentArgs struct {
 	id      int64
-	failure aeonrt.Opt[string]
+	failure aeonval.Opt[string]
 }
 
 // Encode writes the arguments.
@@ -221,7 +222,7 @@ func (x *officeSentArgs) Decode(d *aeonrt.Decoder) {
 }
 
 // CallAll calls All as a part of the current event.
-func (r OfficeRef) CallAll(cx *aeonrt.Cx) (ret aeonrt.Vector[string]) {
+func (r OfficeRef) CallAll(cx *aeonrt.Cx) (ret aeonval.Vector[string]) {
 	self, ok := aeonrt.Enter[*Office](cx, r.Ref, &AeonMethodOfficeAll)
 	if !ok { // the actor is on another host
 		args := AeonArgsOfficeAll{}
@@ -234,21 +235,21 @@ func (r OfficeRef) CallAll(cx *aeonrt.Cx) (ret aeonrt.Vector[string]) {
 }
 
 // All runs All as an event and waits for its result.
-func (r OfficeRef) All(cl *aeonrt.Client) (ret aeonrt.Vector[string], err error) {
+func (r OfficeRef) All(cl *aeonrt.Client) (ret aeonval.Vector[string], err error) {
 	args := &AeonArgsOfficeAll{}
 	err = cl.Await(r.Ref, &AeonMethodOfficeAll, args)
 	return args.ret, err
 }
 
 // AllEvent issues All as an event.
-func (r OfficeRef) AllEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[string]] {
+func (r OfficeRef) AllEvent(cl *aeonrt.Client) aeonrt.Pending[aeonval.Vector[string]] {
 	args := &AeonArgsOfficeAll{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodOfficeAll, args, func() aeonrt.Vector[string] { return args.ret.Share() })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodOfficeAll, args, func() aeonval.Vector[string] { return args.ret.Share() })
 }
 
 // AeonArgsOfficeAll holds the arguments and the result of one call of Office.All.
 type AeonArgsOfficeAll struct {
-	ret aeonrt.Vector[string]
+	ret aeonval.Vector[string]
 }
 
 // Encode writes the arguments.

@@ -5,6 +5,7 @@ package post
 
 import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	aeonval "github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Letter is what an office knows of one that it has sent.
@@ -48,7 +49,7 @@ func (self *Office) Waste(cx *aeonrt.Cx, file string, id int64) {
 	panic("unreachable")
 }
 
-func (self *Office) sent(cx *aeonrt.Cx, id int64, failure aeonrt.Opt[string]) {
+func (self *Office) sent(cx *aeonrt.Cx, id int64, failure aeonval.Opt[string]) {
 	tmp1 := aeonrt.Add(self.letters.At(id).ends, 1)
 	aeonrt.TableUpdate(cx, &self.Self, fieldOfficeLetters, &self.letters, id, func(tmp2 *Letter) {
 		tmp2.ends = tmp1
@@ -60,8 +61,8 @@ func (self *Office) sent(cx *aeonrt.Cx, id int64, failure aeonrt.Opt[string]) {
 }
 
 // All has a line for each letter.
-func (self *Office) All(cx *aeonrt.Cx) aeonrt.Vector[string] {
-	lines := aeonrt.Vector[string]{}
+func (self *Office) All(cx *aeonrt.Cx) aeonval.Vector[string] {
+	lines := aeonval.Vector[string]{}
 	for l := range self.letters.All() {
 		cx.Spend()
 		aeonrt.Push(&lines, "letter "+aeonrt.StrInt(l.id)+" "+aeonrt.StrInt(l.ends)+" "+aeonrt.StrBool(l.arrived))
