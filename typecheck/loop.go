@@ -18,11 +18,11 @@ func (b *body) eachLoop(s *ast.ForEach) {
 	if s.Value != nil {
 		val = b.loopType(s.Value.Type, val, "the values")
 	}
-	b.forgetAssigned(s.Body)
 	b.declare(b.newVar(LoopVar, s, s.Name, elem))
 	if s.Value != nil {
 		b.declare(b.newVar(LoopVar, s.Value, s.Value.Name, val))
 	}
+	b.forgetAssigned(s.Body)
 	b.bf.loops = append(b.bf.loops, s)
 	m := b.null.mark()
 	b.loopBody(s.Body, m)

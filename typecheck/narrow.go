@@ -78,27 +78,57 @@ func (b *body) know(vars []*Var) {
 	}
 }
 
-// forgetAssigned drops what is known of the locals that n assigns: before a
-// loop, whose body may have run already.
+// forgetAssigned drops what is known of the locals that the nodes assign: before a loop, whose body may have run already.
+// The body is not checked yet, so what it declares is bound on the way, to hide what has the same name.
 func (b *body) forgetAssigned(nodes ...ast.Node) {
 	if len(b.null.known) == 0 {
 		return
 	}
+	hide := func(name ast.Name) { b.scope.declare(&Var{name: name.Text}) }
 	for _, n := range nodes {
-		ast.Inspect(n, func(n ast.Node) bool {
-			if n, ok := n.(*ast.Assign); ok && n.Op == ast.OpNone { // the others make nothing null
-				b.forgetName(n.LHS)
+		ast.Walk(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Block, *ast.For, *ast.SwitchCase, *ast.MatchCase:
+				b.scope.open()
+			case *ast.ForUpto:
+				b.scope.open()
+				hide(n.Name)
+			case *ast.ForEach:
+				b.scope.open()
+				hide(n.Name)
+				if n.Value != nil {
+					hide(n.Value.Name)
+				}
+			case *ast.CatchClause:
+				b.scope.open()
+				hide(n.Name)
+			case *ast.If: // whose else branch does not see what its head declares
+				b.scope.open()
+				b.forgetAssigned(n.Decl, n.Cond, n.Then)
+				b.scope.close()
+				b.forgetAssigned(n.Else)
+				return false
+			case *ast.Assign:
+				if n.Op == ast.OpNone { // the others make nothing null
+					b.forgetPlace(n.LHS)
+				}
 			}
 			return true
+		}, func(n ast.Node) {
+			switch n := n.(type) {
+			case *ast.Block, *ast.For, *ast.SwitchCase, *ast.MatchCase, *ast.ForUpto, *ast.ForEach, *ast.CatchClause:
+				b.scope.close()
+			case *ast.VarDecl: // its initial value does not see it
+				hide(n.Name)
+			}
 		})
 	}
 }
 
-// forgetName goes by the name, since the body of the loop is not checked yet.
-func (b *body) forgetName(lhs ast.Expr) {
+func (b *body) forgetPlace(lhs ast.Expr) {
 	if id, ok := ast.Unparen(lhs).(*ast.Ident); ok {
-		for bind := b.scope.byName[id.Name]; bind != nil; bind = bind.outer {
-			b.null.set(bind.v, false)
+		if v := b.scope.lookup(id.Name); v != nil {
+			b.null.set(v, false)
 		}
 	}
 }

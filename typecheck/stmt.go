@@ -268,7 +268,7 @@ func (b *body) loopStmt(s ast.Stmt) {
 
 // conditionLoop checks while and C-style for loops.
 func (b *body) conditionLoop(cond ast.Expr, post ast.Stmt, loopBody *ast.Block) {
-	b.forgetAssigned(condNode(cond), postNode(post), loopBody)
+	b.forgetAssigned(cond, post, loopBody)
 	var whenTrue, whenFalse []*Var
 	endless := cond == nil
 	if cond != nil {
@@ -291,20 +291,6 @@ func (b *body) conditionLoop(cond ast.Expr, post ast.Stmt, loopBody *ast.Block) 
 	default:
 		b.know(whenFalse)
 	}
-}
-
-func condNode(x ast.Expr) ast.Node {
-	if x == nil {
-		return (*ast.BadExpr)(nil)
-	}
-	return x
-}
-
-func postNode(s ast.Stmt) ast.Node {
-	if s == nil {
-		return (*ast.BadStmt)(nil)
-	}
-	return s
 }
 
 // loopBody checks the body and reports whether a break leaves the loop.
@@ -341,8 +327,8 @@ func (b *body) uptoLoop(s *ast.ForUpto) {
 		b.fit(s.From, from, t, "variable "+s.Name.Text)
 		b.fit(s.To, to, t, "the bound of the loop")
 	}
-	b.forgetAssigned(s.Body)
 	b.declare(b.newVar(LoopVar, s, s.Name, t))
+	b.forgetAssigned(s.Body)
 	m := b.null.mark()
 	b.loopBody(s.Body, m)
 	b.null.undo(m)

@@ -54,6 +54,14 @@ var ofCompiler = []plant{
 		`return "aeonval.Vector[" + `,
 		`return "aeonrt.Vector[" + `,
 		"./codegen -run TestDeepContainers"),
+	bug("a loop forgets by the name", "typecheck/narrow.go", // also what a local of its body hides
+		"hide := func(name ast.Name) { b.scope.declare(&Var{name: name.Text}) }",
+		"hide := func(ast.Name) {}",
+		"./typecheck -run TestGoldens$"),
+	bug("a loop keeps what its else branch makes null", "typecheck/narrow.go", // where the head declares the name
+		"\t\t\t\tb.scope.close()\n\t\t\t\tb.forgetAssigned(n.Else)\n",
+		"\t\t\t\tb.forgetAssigned(n.Else)\n\t\t\t\tb.scope.close()\n",
+		"./typecheck -run TestGoldens$"),
 	bug("a limit is read before the table", "codegen/rowquery.go", // and may have written it
 		"if q.limit != nil && f.writes(q.limit)&fields != 0 {",
 		"if false {"),
