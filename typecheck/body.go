@@ -24,7 +24,7 @@ type body struct {
 	constDepth int      // of constants that are being evaluated
 	fieldInit  bool
 	tableAt    ast.Expr // where a table may stand; see receiver
-	written    ast.Span // of the last path that was written
+	written    ast.Expr // the last path that was written
 }
 
 // bodyFacts is what checking a function found for the passes that follow.

@@ -316,6 +316,8 @@ func (b *body) member1(x ast.Expr, recv ast.Expr, t Type, name ast.Name) operand
 			With(v.span, "declared here")
 		if class.Kind == ast.ClientClass {
 			d = d.WithHelp("callbacks have no result: a method of %s has to do what needs %s", class.name, v.name)
+		} else if b.writesThrough(x) {
+			d = d.WithHelp("add a method to %s that writes it: `void set(%s %s) { this.%s = %s; }`", class.name, v.typ, v.name, v.name, v.name)
 		} else {
 			d = d.WithHelp("add a method to %s that returns it: `ro %s get() { return %s; }`", class.name, v.typ, v.name)
 		}

@@ -35,7 +35,7 @@ func (b *body) addStore(at ast.Node, s *Store) {
 func (b *body) placeType(x ast.Expr) Type {
 	id, ok := ast.Unparen(x).(*ast.Ident)
 	if !ok {
-		b.written = x.Span()
+		b.written = x
 		return b.expr(x, nil).typ
 	}
 	obj := b.lookup(id)
@@ -56,7 +56,28 @@ func (b *body) placeType(x ast.Expr) Type {
 }
 
 // isWritten reports whether name ends what is written: a call does not, as it cannot be assigned to.
-func (b *body) isWritten(name ast.Name) bool { return name.Span().AtEnd() == b.written.AtEnd() }
+func (b *body) isWritten(name ast.Name) bool {
+	return b.written != nil && name.Span().AtEnd() == b.written.Span().AtEnd()
+}
+
+// writesThrough reports whether x is what is written, or a part of what is written lies in x.
+func (b *body) writesThrough(x ast.Expr) bool {
+	for w := b.written; w != x; {
+		switch at := w.(type) {
+		case *ast.Paren:
+			w = at.X
+		case *ast.Field:
+			w = at.X
+		case *ast.Index:
+			w = at.X
+		case *ast.NonNull:
+			w = at.X
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 func (b *body) notAssignable(x ast.Expr, obj Object) {
 	d := diag.New(diag.CannotAssign, x.Span(), "this cannot be assigned to")
