@@ -60,7 +60,7 @@ func (b *body) loose(x ast.Expr) operand {
 }
 
 func (b *body) callName(x *ast.Call, id *ast.Ident, want Type, use callUse) operand {
-	obj := b.lookup(id)
+	obj := b.lookup(id, nil)
 	if obj == nil {
 		b.undefinedFunc(id)
 		b.looseArgs(x)

@@ -120,7 +120,7 @@ func (b *body) goFunction(x *ast.Call) *Func {
 func (b *body) goCallee(fun ast.Expr) Object {
 	switch fun := fun.(type) {
 	case *ast.Ident:
-		obj := b.lookup(fun)
+		obj := b.lookup(fun, nil)
 		if obj == nil {
 			b.undefinedFunc(fun)
 			return nil

@@ -11,7 +11,7 @@ func (b *body) takesType(x *ast.Call) bool {
 	if !ok {
 		return false
 	}
-	f, ok := b.lookup(id).(*Builtin)
+	f, ok := b.lookup(id, nil).(*Builtin)
 	return ok && f.ID == ParseJSONFunc
 }
 

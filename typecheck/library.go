@@ -239,7 +239,7 @@ func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, op
 func (b *body) meansField(x ast.Expr, t Type) bool {
 	id, ok := x.(*ast.Ident)
 	v, vector := t.(*Vector)
-	if !ok || !vector || b.lookup(id) != nil {
+	if !ok || !vector || b.lookup(id, nil) != nil {
 		return false
 	}
 	class, ok := v.Elem.(*Class)

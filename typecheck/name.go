@@ -8,9 +8,10 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// lookup finds what a bare name denotes: local, member of the class, package,
-// import, universe; enum values last. It is nil if there is nothing.
-func (b *body) lookup(id *ast.Ident) Object {
+// lookup finds what a bare name denotes: local, member of the class, package, value of an enum, import, universe. Of
+// values the one of the enum that the context wants, also of another package, goes before the only one of this package.
+// It is nil if there is nothing.
+func (b *body) lookup(id *ast.Ident, want Type) Object {
 	if v := b.scope.lookup(id.Name); v != nil {
 		return v
 	}
@@ -22,6 +23,11 @@ func (b *body) lookup(id *ast.Ident) Object {
 	if obj := b.pkg.scope[id.Name]; obj != nil {
 		return obj
 	}
+	if e, ok := nonNull(want).(*Enum); ok {
+		if v := e.value(id.Name); v != nil {
+			return v
+		}
+	}
 	if values := b.values[id.Name]; len(values) == 1 {
 		return values[0]
 	}
@@ -30,9 +36,9 @@ func (b *body) lookup(id *ast.Ident) Object {
 
 // ident checks a bare name as a value.
 func (b *body) ident(id *ast.Ident, want Type) operand {
-	obj := b.lookup(id)
+	obj := b.lookup(id, want)
 	if values := b.values[id.Name]; len(values) > 1 && obj == nil {
-		return b.ambiguousValue(id, values, want)
+		return b.ambiguousValue(id, values)
 	}
 	if obj == nil {
 		b.undefined(id, false)
@@ -93,15 +99,7 @@ func (b *body) constant(k *Const, at ast.Node) operand {
 	return operand{k.typ, k.Value}
 }
 
-func (b *body) ambiguousValue(id *ast.Ident, values []*EnumValue, want Type) operand {
-	if want != nil {
-		for _, v := range values {
-			if Identical(v.Enum, nonNull(want)) {
-				b.info.Uses[id] = v
-				return enumOperand(v)
-			}
-		}
-	}
+func (b *body) ambiguousValue(id *ast.Ident, values []*EnumValue) operand {
 	d := diag.New(diag.AmbiguousName, id.Span(), "%s is a value of more than one enum", id.Name)
 	for _, v := range values {
 		d = d.With(v.Span(), "of %s", v.Enum.name)
@@ -135,6 +133,10 @@ func (b *body) undefined(id *ast.Ident, call bool) {
 	}
 	if call && slices.Contains(libraryNames[:], id.Name) {
 		d.Help = id.Name + " is a method: `x." + id.Name + "(…)`"
+		return
+	}
+	if full := b.importedValue(id.Name); full != "" && !call {
+		b.didYouMean(d, id.Span(), full)
 		return
 	}
 	name := b.similar(id.Name, func(yield func(string)) {
@@ -229,6 +231,12 @@ func (b *body) qualifiedValue(x *ast.Field) (obj Object, op operand, done bool) 
 		if owner.Pkg == nil {
 			return nil, invalid, true
 		}
+		if full := valueOf(owner, x.Name.Text); full != "" && owner.Pkg.scope[x.Name.Text] == nil {
+			owner.used = true
+			d := b.errorAt(diag.UndefinedName, x.Name.Span(), "package %s has no %s", owner.Pkg.Name, x.Name.Text)
+			b.didYouMean(d, x.Span(), full)
+			return nil, invalid, true
+		}
 		obj := b.member(owner.Pkg, x.Name)
 		switch obj := obj.(type) {
 		case nil:
@@ -269,10 +277,8 @@ func (b *body) qualifiedEnum(q *ast.Field) (*Enum, bool) {
 }
 
 func (b *body) enumMember(x *ast.Field, e *Enum) (Object, operand, bool) {
-	for _, v := range e.Values {
-		if v.Name() == x.Name.Text {
-			return v, enumOperand(v), true
-		}
+	if v := e.value(x.Name.Text); v != nil {
+		return v, enumOperand(v), true
 	}
 	d := b.errorAt(diag.UnknownMember, x.Name.Span(), "enum %s has no value %s", e.name, x.Name.Text)
 	b.didYouMean(d, x.Name.Span(), b.similar(x.Name.Text, func(yield func(string)) {

@@ -38,7 +38,7 @@ func (b *body) placeType(x ast.Expr) Type {
 		b.written = x
 		return b.expr(x, nil).typ
 	}
-	obj := b.lookup(id)
+	obj := b.lookup(id, nil)
 	v, ok := obj.(*Var)
 	if !ok {
 		op := b.expr(id, nil)

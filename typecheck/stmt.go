@@ -131,7 +131,7 @@ func (b *body) cancelStmt(s *ast.Cancel) {
 // unquoted reports the name of a timer that stands without its quotes, as an undeclared name.
 func (b *body) unquoted(x ast.Expr) bool {
 	id, ok := ast.Unparen(x).(*ast.Ident)
-	if !ok || b.lookup(id) != nil || len(b.values[id.Name]) > 0 {
+	if !ok || b.lookup(id, nil) != nil || len(b.values[id.Name]) > 0 {
 		return false
 	}
 	b.report(diag.New(diag.UndefinedName, id.Span(), "%s is not declared", id.Name).

@@ -170,10 +170,7 @@ func (b *body) pattern(p *ast.Pattern, e *Enum, seen map[*EnumValue]ast.Span) {
 		b.errorAt(diag.TypeMismatch, p.Enum.Span(), "this match is on %s, not on %s", e.name, p.Enum.Text)
 		return
 	}
-	for _, v := range e.Values {
-		if v.Name() != p.Value.Text {
-			continue
-		}
+	if v := e.value(p.Value.Text); v != nil {
 		if before, twice := seen[v]; twice {
 			b.report(diag.New(diag.DuplicateCase, p.Span(), "a second case for %s", p.Value.Text).With(before, "the first one"))
 		}

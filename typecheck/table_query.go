@@ -183,7 +183,7 @@ func (b *body) brokenQuery(x *ast.Call, recv ast.Expr, name ast.Name) bool {
 	for _, a := range x.Args {
 		if _, column := a.(*ast.Ident); !column {
 			b.loose(a)
-		} else if obj, ok := b.lookup(a.(*ast.Ident)).(*Var); ok {
+		} else if obj, ok := b.lookup(a.(*ast.Ident), nil).(*Var); ok {
 			obj.Used = true
 		}
 	}

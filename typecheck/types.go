@@ -123,6 +123,16 @@ type Enum struct {
 	Values []*EnumValue // in source order
 }
 
+// value returns the value with a name; nil if there is none.
+func (e *Enum) value(name string) *EnumValue {
+	for _, v := range e.Values {
+		if v.Name() == name {
+			return v
+		}
+	}
+	return nil
+}
+
 func (*Basic) aType()    {}
 func (*Vector) aType()   {}
 func (*Map) aType()      {}
