@@ -3,6 +3,7 @@ package typecheck
 import (
 	"go/constant"
 	"slices"
+	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -101,10 +102,12 @@ func (b *body) constant(k *Const, at ast.Node) operand {
 
 func (b *body) ambiguousValue(id *ast.Ident, values []*EnumValue) operand {
 	d := diag.New(diag.AmbiguousName, id.Span(), "%s is a value of more than one enum", id.Name)
+	var full []string
 	for _, v := range values {
 		d = d.With(v.Span(), "of %s", v.Enum.name)
+		full = append(full, v.Enum.name+"."+id.Name)
 	}
-	b.report(d.WithHelp("say which: %s.%s", values[0].Enum.name, id.Name))
+	b.report(d.WithHelp("say which: %s", strings.Join(full, " or ")))
 	return invalid
 }
 

@@ -69,14 +69,20 @@ func (b *body) binary(x *ast.Binary, want Type) operand {
 	if x.Op.IsComparison() {
 		want = nil
 	}
-	op := b.expr(left, hintFor(b, left, spine[len(spine)-1], want))
+	first := spine[len(spine)-1]
+	var op, right operand
+	if first.Op.IsComparison() && b.isBareValue(left) && !b.isBareValue(first.Y) {
+		right = b.expr(first.Y, nil)
+		op = b.expr(left, right.typ)
+	} else {
+		op = b.expr(left, want)
+		right = b.expr(first.Y, rightHint(first, op))
+	}
 	for i := len(spine) - 1; i >= 0; i-- {
 		bin := spine[i]
-		hint := op.typ
-		if bin.Op == ast.OpShl || bin.Op == ast.OpShr {
-			hint = nil
+		if bin != first {
+			right = b.expr(bin.Y, rightHint(bin, op))
 		}
-		right := b.expr(bin.Y, hint)
 		op = b.operate(bin, op, right)
 		if i > 0 {
 			b.record(bin, op)
@@ -85,13 +91,12 @@ func (b *body) binary(x *ast.Binary, want Type) operand {
 	return op
 }
 
-// hintFor gives the left operand of a comparison with an ambiguous enum value
-// or null on the left no hint; arithmetic passes the context's on.
-func hintFor(_ *body, _ ast.Expr, bin *ast.Binary, want Type) Type {
-	if bin.Op.IsComparison() {
+// rightHint returns what the right operand of x is wanted to be: a shift says nothing of it.
+func rightHint(x *ast.Binary, left operand) Type {
+	if x.Op == ast.OpShl || x.Op == ast.OpShr {
 		return nil
 	}
-	return want
+	return left.typ
 }
 
 // logical checks a chain of && or of ||; each operand knows what the ones
