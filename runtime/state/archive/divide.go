@@ -48,10 +48,10 @@ func (d *division) run() (err error) {
 		return err
 	}
 	d.beside = make(map[event.ActorID][]row.Edge)
-	err = d.sections(store.Edges, row.EdgeKeyMin, func(_, rest, _, payload []byte) error {
+	err = d.sections(store.Edges, row.EdgeKeyMin, func(key, rest, _, payload []byte) error {
 		e, err := row.ReadEdge(rest, payload)
 		d.beside[e.Child] = append(d.beside[e.Child], e)
-		return err
+		return row.Damage(key, err)
 	})
 	if err != nil {
 		return err
@@ -65,13 +65,10 @@ func (d *division) run() (err error) {
 	return row.Each(d.view, from, to, plain)
 }
 
-// sections calls f for the rows of a section, in all partitions. Its error is one of the row.
+// sections calls f for the rows of a section, in all partitions.
 func (d *division) sections(s store.Section, keyMin int, f func(key, rest, value, payload []byte) error) error {
 	for p := range d.partitions {
-		err := row.Section(d.view, event.PartitionID(p), s, keyMin, func(key, rest, value, payload []byte) error {
-			return row.Damage(key, f(key, rest, value, payload))
-		})
-		if err != nil {
+		if err := row.Section(d.view, event.PartitionID(p), s, keyMin, f); err != nil {
 			return err
 		}
 	}
@@ -80,11 +77,11 @@ func (d *division) sections(s store.Section, keyMin int, f func(key, rest, value
 
 // owned emits the headers and the edges of ownership.
 func (d *division) owned() error {
-	return d.sections(store.Headers, store.ActorSize, func(_, rest, _, payload []byte) error {
+	return d.sections(store.Headers, store.ActorSize, func(key, rest, _, payload []byte) error {
 		child := store.ActorInKey(rest)
 		var h row.Header
 		if err := h.Read(payload); err != nil {
-			return err
+			return row.Damage(key, err)
 		}
 		owners := d.beside[child]
 		if h.Units > 0 {
@@ -132,7 +129,7 @@ func (d *division) chains() error {
 	step := func(at event.ActorID, key, value, payload []byte) error {
 		e, err := row.ReadSubEvent(payload)
 		if err != nil {
-			return err
+			return row.Damage(key, err)
 		}
 		if r := e.Request; r != nil && d.of(r.Target.Birth) != d.of(at.Birth) {
 			if d.isHere(r.Target) {
