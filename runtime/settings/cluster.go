@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/aeon-lang/aeon/internal/cmdline"
 )
@@ -88,6 +89,7 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		flag, remedy = "cluster-listen", ", or say with --cluster-advertise where they reach it"
 	}
 	host, port, err := net.SplitHostPort(c.Address())
+	_, _, unjoinable := splitJoin(c.Join)
 	switch {
 	case err != nil || host == "" || port == "" || port == "0":
 		return fmt.Errorf("--%s: %q is no address that other nodes can dial; write HOST:PORT, as in 10.0.0.1:7000%s", flag, c.Address(), remedy)
@@ -99,8 +101,8 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		return errors.New("--cluster-listen: a node serves clients; say with --listen where")
 	case s.Durability.Memory() || !s.Durability.AnswersWait():
 		return errors.New("--cluster-listen: in a cluster answers wait until several nodes have them; leave --durability out")
-	case c.Join != "" && !strings.Contains(c.Join, "@"):
-		return fmt.Errorf("--join: %w", errNoMember)
+	case c.Join != "" && !strings.HasPrefix(c.Join, "@") && unjoinable != nil:
+		return fmt.Errorf("--join: %w", unjoinable)
 	case c.Join != "" && c.Adopt != "":
 		return errors.New("--adopt begins a cluster, and --join joins one that has its actors: leave one of them out")
 	case c.namesStores() && (c.Stores < 1 || c.Stores > StoresMax):
@@ -113,8 +115,23 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 	return nil
 }
 
-// errNoMember has no text of the token, which is a secret.
-var errNoMember = errors.New("the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that")
+// What is wrong with TOKEN@HOST:PORT, without any text of that: a token is a secret.
+var (
+	errNoMember   = errors.New("the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that")
+	errManyTokens = errors.New("there is more than one TOKEN@HOST:PORT, or white space within it; give each node a token, and a file, of its own")
+)
+
+// splitJoin splits TOKEN@HOST:PORT[,HOST:PORT…].
+func splitJoin(text string) (token, addresses string, err error) {
+	token, addresses, is := strings.Cut(text, "@")
+	switch {
+	case !is || token == "":
+		return "", "", errNoMember
+	case strings.ContainsFunc(text, unicode.IsSpace) || strings.Contains(addresses, "@"):
+		return "", "", errManyTokens
+	}
+	return token, addresses, nil
+}
 
 // JoinBy returns the token of --join, and the addresses of the members to ask. It reads the file, if one is named.
 func (c *Cluster) JoinBy() (token string, members []string, err error) {
@@ -126,9 +143,9 @@ func (c *Cluster) JoinBy() (token string, members []string, err error) {
 		}
 		text = strings.TrimSpace(string(b))
 	}
-	token, addresses, is := strings.Cut(text, "@")
-	if !is || token == "" {
-		return "", nil, errNoMember
+	token, addresses, err := splitJoin(text)
+	if err != nil {
+		return "", nil, err
 	}
 	return token, strings.Split(addresses, ","), nil
 }

@@ -55,6 +55,7 @@ func TestAddressesOfANode(t *testing.T) {
 		"--cluster-advertise 10.0.0.1:7000":                        "--cluster-advertise is about a node of a cluster; say with --cluster-listen",
 		"--join x":                                                 "--join is about a node of a cluster",
 		"--cluster-listen 10.0.0.1:7000 --join x":                  "has no address; write TOKEN@HOST:PORT",
+		"--cluster-listen 10.0.0.1:7000 --join x@a:1,y@b:2":        "--join: there is more than one TOKEN@HOST:PORT",
 		"--stores 4": "--stores is about a node of a cluster",
 		"--stores 0": "--stores is about a node of a cluster",
 		"--cluster-listen 10.0.0.1:7000 --stores 0":              "--stores: a cluster has 1 to 64 stores, not 0",
@@ -70,7 +71,15 @@ func TestAddressesOfANode(t *testing.T) {
 // A token that a file has is not on the command line. What is wrong with the file does not tell the token.
 func TestAFileHasTheToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
-	for text, want := range map[string]string{"aeon-join-x@a:1,b:2\n": "aeon-join-x [a:1 b:2] <nil>", "aeon-join-x\n": " [] the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that"} {
+	const many = " [] there is more than one TOKEN@HOST:PORT, or white space within it; give each node a token, and a file, of its own"
+	for text, want := range map[string]string{
+		"aeon-join-x@a:1,b:2\n":              "aeon-join-x [a:1 b:2] <nil>",
+		"aeon-join-x\n":                      " [] the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that",
+		"aeon-join-x@a:1\naeon-join-y@b:2\n": many, // written with >> twice
+		"aeon-join-x@a:1,aeon-join-y@b:2":    many,
+		"aeon-join-x@a:1, b:2":               many,
+		"aeon-\njoin-x@a:1":                  many,
+	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
