@@ -205,7 +205,7 @@ func (n *node) untilToldToEnd(rows archive.RowSource) archive.RowSource {
 func (n *node) toldToEnd() error {
 	select {
 	case sig := <-n.c.Signals:
-		return fmt.Errorf("%v; to go on, start the node again with the same flags", sig)
+		return &toldError{sig, "start the node again with the same flags"}
 	default:
 		return nil
 	}

@@ -43,7 +43,7 @@ func joinCluster(c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]
 	cancel()
 	select {
 	case sig := <-told:
-		return nil, nil, fmt.Errorf("--join: %v; to go on, join again with the same token and directory", sig)
+		return nil, nil, fmt.Errorf("--join: %w", &toldError{sig, "join again with the same token and directory"})
 	default:
 	}
 	if err != nil {

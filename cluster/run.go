@@ -40,6 +40,9 @@ func run(c aeonrt.ClusterConfig, g *GRPC) int {
 	n, l, err := begin(&c, g, func(err error) { failed <- err })
 	if err != nil {
 		c.Say("%v", err)
+		if told := new(toldError); errors.As(err, &told) {
+			return 0
+		}
 		return aeonrt.ExitRefused
 	}
 	n.serve(l)
@@ -57,6 +60,15 @@ func run(c aeonrt.ClusterConfig, g *GRPC) int {
 		return end(&c, n.close, failed)
 	}
 }
+
+// toldError says that a signal has ended a node before it ran. That is no failure.
+type toldError struct {
+	sig  os.Signal
+	next string // what to do to go on
+}
+
+// Error implements error.
+func (e *toldError) Error() string { return fmt.Sprintf("%v; to go on, %s", e.sig, e.next) }
 
 // ended returns the exit code of a node that has failed.
 func ended(c *aeonrt.ClusterConfig, err error) int {

@@ -412,14 +412,19 @@ func TestAFirstStartThatEndsSoon(t *testing.T) {
 	}
 }
 
-// beginAdopting begins a node, which ends with the test.
-func beginAdopting(t *testing.T, dir, adopt string, open store.Opener, signals chan os.Signal) error {
-	t.Helper()
+// adopting configures a node that adopts a directory.
+func adopting(dir, adopt string, open store.Opener) *aeonrt.ClusterConfig {
 	const free = "127.0.0.1:0"
-	n, l, err := begin(&aeonrt.ClusterConfig{
+	return &aeonrt.ClusterConfig{
 		Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: free, Adopt: adopt, Stores: 1}, State: settings.State{Dir: dir},
-		Listen: settings.Listen{Address: free}, OpenEngine: open, Create: true, Log: slog.New(slog.DiscardHandler), Signals: signals,
-	}, nil, func(err error) { t.Error(err) })
+		Listen: settings.Listen{Address: free}, OpenEngine: open, Create: true, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// beginAdopting begins a node, which ends with the test.
+func beginAdopting(t *testing.T, dir, adopt string, open store.Opener) error {
+	t.Helper()
+	n, l, err := begin(adopting(dir, adopt, open), nil, func(err error) { t.Error(err) })
 	if err == nil {
 		closeSoon(n.close)
 		_ = l.Close()
@@ -436,7 +441,7 @@ func TestACopyThatEndsSoon(t *testing.T) {
 	ranAsOne(t, other)
 	fails := func(dir, adopt string, open store.Opener, want string) {
 		t.Helper()
-		if err := beginAdopting(t, dir, adopt, open, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if err := beginAdopting(t, dir, adopt, open); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("--adopt %q: %v, want %q", adopt, err, want)
 		}
 	}
@@ -472,15 +477,17 @@ func TestANodeThatCopiesEnds(t *testing.T) {
 		if !synced {
 			signals <- syscall.SIGTERM
 		}
-		err := beginAdopting(t, node, alone, func(dir string, o store.EngineOptions) (store.Engine, error) {
+		c := adopting(node, alone, func(dir string, o store.EngineOptions) (store.Engine, error) {
 			e, err := pebbledb.Open(dir, o)
 			if err == nil && synced && strings.Contains(dir, filepath.Join(replicaDir, "states")) {
 				e = signaling{e, signals}
 			}
 			return e, err
-		}, signals)
-		if err == nil || err.Error() != "--adopt: terminated; to go on, start the node again with the same flags" {
-			t.Errorf("synced %v: %v", synced, err)
+		})
+		var said strings.Builder
+		c.Signals, c.Say = signals, func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
+		if code := Run(*c); code != 0 || said.String() != "--adopt: terminated; to go on, start the node again with the same flags\n" {
+			t.Errorf("synced %v: code %d: %s", synced, code, said.String())
 		}
 		if id, err := identity.Load(node); err != nil {
 			t.Error(err)
@@ -532,7 +539,7 @@ func TestJoins(t *testing.T) {
 	waits.signals <- syscall.SIGINT
 	select {
 	case code := <-waits.ended:
-		if code != aeonrt.ExitRefused || !strings.Contains(waits.said.String(), "--join: interrupt; to go on, join again") {
+		if code != 0 || waits.said.String() != "--join: interrupt; to go on, join again with the same token and directory\n" {
 			t.Errorf("code %d: %s", code, waits.said.String())
 		}
 	case <-time.After(10 * time.Second):
