@@ -88,7 +88,8 @@ func end(c *aeonrt.ClusterConfig, closeParts func(context.Context), failed <-cha
 	case err := <-failed:
 		return ended(c, err)
 	case sig := <-c.Signals:
-		return ended(c, fmt.Errorf("%v: the node ends at once", sig))
+		c.Say("%v: the node ends at once", sig)
+		return aeonrt.SignalCode(sig)
 	case <-time.After(endMax + partsMax):
 		return ended(c, fmt.Errorf("the node has not ended within %v, as when its disk hangs: it ends without that", endMax+partsMax))
 	}

@@ -566,7 +566,7 @@ func TestNodesThatDoNotEnd(t *testing.T) {
 	}{
 		{"the parts end", time.Second, never, never, time.Second, 0, ""},
 		{"the disk fails", never, 2 * time.Second, never, 2 * time.Second, aeonrt.ExitStore, "the disk hangs\n"},
-		{"a signal comes", never, never, 3 * time.Second, 3 * time.Second, aeonrt.ExitStore, "terminated: the node ends at once\n"},
+		{"a signal comes", never, never, 3 * time.Second, 3 * time.Second, 128 + 15, "terminated: the node ends at once\n"},
 		{"nothing comes", never, never, never, endMax + partsMax, aeonrt.ExitStore, "the node has not ended within 10s, as when its disk hangs: it ends without that\n"},
 	} {
 		synctest.Test(t, func(t *testing.T) {

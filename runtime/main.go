@@ -436,7 +436,7 @@ func (r *mainRun) interrupted(sig os.Signal) {
 	r.say("%v", sig)
 	closed := r.closing()
 	if !r.serves() {
-		r.code = signalCode(sig)
+		r.code = SignalCode(sig)
 	}
 	select {
 	case <-closed:
@@ -446,7 +446,7 @@ func (r *mainRun) interrupted(sig os.Signal) {
 			r.say("ended: %s left undone", undoneEvents(n))
 		}
 	case sig := <-r.signals:
-		r.code = signalCode(sig)
+		r.code = SignalCode(sig)
 	case err := <-r.keeping.failed:
 		r.storeFailed(err)
 	case <-time.After(graceMax):

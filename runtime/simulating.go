@@ -125,7 +125,7 @@ func (r *mainRun) simulate() int {
 	case end = <-ended:
 	case sig := <-r.signals: // nothing is kept, so nothing needs to end
 		r.say("%v", sig)
-		return signalCode(sig)
+		return SignalCode(sig)
 	}
 	if end.err != nil {
 		r.fail(exitStore, "%v\n\tthis is a bug of the runtime, not of the program; %s", end.err, again)
@@ -183,8 +183,8 @@ func fireAll(s *System) {
 	}
 }
 
-// signalCode is the exit code of a program that a signal has ended.
-func signalCode(sig os.Signal) int {
+// SignalCode is the exit code of a program that a signal has ended.
+func SignalCode(sig os.Signal) int {
 	if n, ok := sig.(syscall.Signal); ok {
 		return signalBase + int(n)
 	}

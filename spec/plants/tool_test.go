@@ -31,7 +31,7 @@ var ofTool = []plant{
 		"\tif true || !r.serves() {\n",
 		"./runtime -run TestASignalIsTheEndOfServing"),
 	bug("a second signal is no other one", "runtime/main.go",
-		"\tcase sig := <-r.signals:\n\t\tr.code = signalCode(sig)\n",
+		"\tcase sig := <-r.signals:\n\t\tr.code = SignalCode(sig)\n",
 		"\tcase <-r.signals:\n",
 		"./runtime -run TestASignalIsTheEndOfServing"),
 	bug("a wrong command line exits as a panic does", "runtime/store/store.go",
