@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/image"
@@ -213,6 +214,46 @@ func TestASignalIsTheEndOfServing(t *testing.T) {
 		}
 	}
 }
+
+// A program that listens serves when its main has ended. A signal that cuts main off has not let it do what it was started for.
+func TestASignalCutsOffAMainThatListens(t *testing.T) {
+	insist() // Go makes channels for signals, once, which must not be those of a bubble
+	for _, runs := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			signals, leave, left := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
+			main := func(*Client) {
+				defer close(left)
+				if runs {
+					<-leave
+				}
+			}
+			var said bytes.Buffer
+			door := func(DoorConfig) (Door, error) { return noDoor{}, nil }
+			want := 0
+			if runs {
+				want = 128 + 15
+			}
+			ended := make(chan int)
+			go func() {
+				ended <- runMain(&Package{Name: "demo", Main: main}, []string{"--listen", "127.0.0.1:0"}, io.Discard, &said, signals, With(Parts{Store: (&disk{}).open, Snapshots: noTargets, Door: door}))
+			}()
+			synctest.Wait()
+			signals <- syscall.SIGTERM
+			if code := <-ended; code != want {
+				t.Errorf("main runs: %v: code %d, stderr %q", runs, code, said.String())
+			}
+			close(leave) // the process is not gone yet
+			<-left
+		})
+	}
+}
+
+// noDoor is a door that no call comes through.
+type noDoor struct{}
+
+func (noDoor) Address() string             { return "127.0.0.1:1" }
+func (noDoor) Failed() <-chan error        { return nil }
+func (noDoor) Close(context.Context) error { return nil }
 
 // An event that a signal has cut off may still change the store before the process has ended. Such a change is in the
 // trace, too: the next run goes on behind it.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -96,7 +97,8 @@ type mainRun struct {
 	log                    *slog.Logger
 
 	system       *System
-	endSnapshots func() // also cuts off a snapshot under way, and waits for its end
+	mainRuns     atomic.Bool // a signal cuts it off
+	endSnapshots func()      // also cuts off a snapshot under way, and waits for its end
 	code         int
 }
 
@@ -358,10 +360,12 @@ func (r *mainRun) run() {
 	defer r.endSnapshots()
 	ended := make(chan *failure, 1)
 	if !r.serve && r.p.Main != nil {
+		r.mainRuns.Store(true)
 		go func() { // ends with main and its events, or with the process
 			f := call(r.p.Main, r.system.Client())
 			switch {
 			case f == nil && r.listening.listens():
+				r.mainRuns.Store(false)
 				return // it goes on listening
 			case f == nil && r.system.Quiesce(ctx) != nil:
 				f = &failure{msg: "interrupted"}
@@ -428,16 +432,16 @@ func (r *mainRun) closing() <-chan struct{} {
 }
 
 // serves reports whether the program goes on until a signal comes, which then is its end, and no failure: a supervisor takes 128 and a number for one.
-func (r *mainRun) serves() bool { return r.serve || r.listening.listens() }
+func (r *mainRun) serves() bool { return r.serve || r.listening.listens() && !r.mainRuns.Load() }
 
 // interrupted lets the running events end, if they do so at once. If they take too
 // long, or a second signal comes, the process ends without them.
 func (r *mainRun) interrupted(sig os.Signal) {
 	r.say("%v", sig)
-	closed := r.closing()
 	if !r.serves() {
 		r.code = SignalCode(sig)
 	}
+	closed := r.closing()
 	select {
 	case <-closed:
 		insist()
