@@ -129,9 +129,10 @@ func joinTokenCommand() *cli.Command {
 Join-token writes what a new node is given with --join: a secret that is good once and for a day,
 by which the new node also knows that it talks to this cluster, and the address of this node.
 It lets any machine join that has it: send it as you would a password. Written to a file it is
-given as --join @FILE, and does not stand in the list of processes of the new machine.
+given as --join @FILE, and does not stand in the list of processes of the new machine. Other users
+must not read the file, as with umask 077; delete it when the node has joined.
 
-	aeond join-token --data /var/lib/shop`,
+	(umask 077; aeond join-token --data /var/lib/shop > token)`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the directory `DIR` of a node on this machine")
 			return cli.NoArguments(func(env *cli.Env) error { return order(env.Stdout, *dir, status.TokenPath, nil) })
