@@ -207,14 +207,22 @@ func notStores(dir string) error {
 	return err
 }
 
-// write names the store and its program, and says what is in the store.
+// write writes the identity, and says what is in the store.
 func (s *survey) write(w io.Writer, id store.Identity) {
 	writeIdentity(w, id)
 	s.writeContent(w)
 }
 
+// writeIdentity names the store and its program. A cluster that has begun with what is there has the actors as they are now.
 func writeIdentity(w io.Writer, id store.Identity) {
 	fmt.Fprintf(w, "program    %s\nstore      %s\n", id.Program, id.Store)
+	was := new(archive.AdoptedError)
+	switch err := archive.NotAdopted(id.Place); {
+	case errors.As(err, &was):
+		fmt.Fprintf(w, "adopted    by the node in %s: the actors go on there, in cluster %.8s, and are here as they were then\n", was.Node, was.Cluster)
+	case err != nil:
+		fmt.Fprintf(w, "adopted    %v\n", err)
+	}
 }
 
 func (s *survey) writeContent(w io.Writer) {

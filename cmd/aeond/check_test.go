@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -60,6 +61,32 @@ func TestCheckSaysFirstWhatIsDamaged(t *testing.T) {
 			t.Errorf("line %d is %q, want %s", i, lines[i], begins)
 		}
 	}
+}
+
+// Status and check say that a cluster goes on with what a directory has: it is no longer how things are.
+func TestADirectorySaysThatItWasAdopted(t *testing.T) {
+	dir := makeStore(t)
+	says := func(want string) {
+		t.Helper()
+		var out bytes.Buffer
+		env := &cli.Env{Tool: "aeond", Stdout: cli.NewOutput(&out), Stderr: &out}
+		for name, look := range map[string]func(*cli.Env, string) error{"status": directoryStatus, "check": check} {
+			out.Reset()
+			err := look(env, dir)
+			if _, text, _ := strings.Cut(out.String(), "\nadopted "); err != nil || !strings.HasPrefix(text, want) || want == "" && text != "" {
+				t.Errorf("%s: %v\n%s", name, err, out.String())
+			}
+		}
+	}
+	says("")
+	if err := archive.Adopt(archive.AdoptedError{Dir: dir, Cluster: "0123456789", Node: "/var/lib/bank node"}); err != nil {
+		t.Fatal(err)
+	}
+	says("   by the node in /var/lib/bank node: the actors go on there, in cluster 01234567, and are here as they were then\n")
+	if err := os.WriteFile(filepath.Join(dir, "ADOPTED"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says("   " + filepath.Join(dir, "ADOPTED") + " does not say which cluster")
 }
 
 // The files of another store of the same program are not taken for those of the directory.
