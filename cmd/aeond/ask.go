@@ -15,6 +15,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/state/inspection"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
@@ -174,4 +175,12 @@ func openUnused(dir string) (*pebbledb.DB, error) {
 		err = fmt.Errorf("%w; it does not answer over %s there: it is starting or ending, its log says what has kept it from making the socket, or it is a program in Go that has opened the directory, which makes none", err, httpdoor.SocketName)
 	}
 	return db, err
+}
+
+// openToChange opens a directory that a command is to change. Where a cluster has adopted it nothing would come of a change.
+func openToChange(dir, program string) (store.Engine, error) {
+	if err := archive.NotAdopted(dir); err != nil {
+		return nil, err
+	}
+	return pebbledb.Open(dir, store.EngineOptions{Program: program})
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
@@ -83,6 +85,18 @@ func TestADirectorySaysThatItWasAdopted(t *testing.T) {
 		t.Fatal(err)
 	}
 	says("   by the node in /var/lib/bank node: the actors go on there, in cluster 01234567, and are here as they were then\n")
+	changes := func() map[string]error {
+		_, forgotten := forgetUnused(dir, url.Values{"all": {"true"}})
+		return map[string]error{
+			"dead --forget": forgotten,
+			"restore":       restoreActor(nil, &snapshot.Manifest{Program: "bank", Root: "12:3f"}, dir, nil),
+		}
+	}
+	for command, err := range changes() {
+		if was := new(archive.AdoptedError); !errors.As(err, &was) || was.Cluster != "0123456789" {
+			t.Errorf("%s changes a directory that a cluster has adopted: %v", command, err)
+		}
+	}
 	if err := os.WriteFile(filepath.Join(dir, "ADOPTED"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state/inspection"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
 func deadCommand() *cli.Command {
@@ -135,7 +134,7 @@ func forgetUnused(dir string, query url.Values) (n int, err error) {
 	if err := db.Close(); err != nil {
 		return 0, err
 	}
-	e, err := pebbledb.Open(dir, store.EngineOptions{Program: program})
+	e, err := openToChange(dir, program)
 	if err != nil {
 		return 0, err
 	}

@@ -384,7 +384,7 @@ func restoreActor(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.R
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
-	e, err := pebbledb.Open(dir, store.EngineOptions{Program: m.Program})
+	e, err := openToChange(dir, m.Program)
 	if err != nil {
 		return err
 	}
