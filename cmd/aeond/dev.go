@@ -31,7 +31,7 @@ import (
 func devCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "dev",
-		Args:  "--nodes N [--stores N] --app PROGRAM --data DIR --listen HOST:PORT [--grpc] [--adopt OLD]",
+		Args:  "--nodes N [--stores N] --app PROGRAM --data DIR --listen HOST:PORT [--grpc] [--adopt OLD] [--memory SIZE] [--snapshots PLACE] [--spans PLACE]",
 		Short: "run a cluster of several nodes on this machine",
 		Long: `
 Dev runs N nodes of a cluster on this machine, each a process of its own with a directory below
@@ -42,13 +42,19 @@ process again by itself. If N is larger than before the new nodes join. A node w
 gone is taken out of the cluster, and joins as a new one. A new cluster divides its actors among 8
 stores, each led by a node, or as many as --stores says. With --adopt a new cluster begins with the
 actors in OLD, the directory of a program that ran alone, or a snapshot of a cluster that was restored.
+All nodes get what is said of memory, durability, snapshots, dropped fields and spans, as by "aeond start".
 
-	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080`,
+	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080
+	aeond dev --nodes 3 --app ./shop --data /tmp/shop --snapshots /tmp/shop.kept --snapshot-every 1m`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			nodes := fs.Int("nodes", 3, "how many nodes, a `NUMBER`")
 			stores := fs.Int("stores", 0, fmt.Sprintf("among how many stores a new cluster divides its actors, a `NUMBER`; %d if not given", settings.StoresDefault))
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
-			dir := fs.String("data", "", "the directory `DIR`, with one below for each node")
+			var state settings.State
+			state.Flags(fs)
+			fs.Lookup("data").Usage = "the directory `DIR`, with one below for each node"
+			var spans settings.Spans
+			spans.Flags(fs)
 			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
 			grpc := fs.Bool("grpc", false, "take calls by gRPC, too; PROGRAM is sources")
 			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, or a snapshot of a cluster that was restored; it stays as it is, and is marked as adopted")
@@ -56,7 +62,7 @@ actors in OLD, the directory of a program that ran alone, or a snapshot of a clu
 				if cmdline.Given(fs, "stores") && (*stores < 1 || *stores > settings.StoresMax) {
 					return cli.Usagef("--stores: %d; write a number from 1 to %d", *stores, settings.StoresMax)
 				}
-				return dev(env, *nodes, *stores, *app, *dir, *listen, *grpc, *adopt)
+				return dev(env, *nodes, *stores, *app, *listen, *grpc, *adopt, state, spans)
 			})
 		},
 	}
@@ -65,7 +71,8 @@ actors in OLD, the directory of a program that ran alone, or a snapshot of a clu
 // devNodesMax is how many nodes dev runs at most.
 const devNodesMax = 9
 
-func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, adopt string) error {
+func dev(env *cli.Env, nodes, stores int, app, listen string, grpc bool, adopt string, state settings.State, spans settings.Spans) error {
+	dir := state.Dir
 	host, text, err := net.SplitHostPort(listen)
 	first, bad := strconv.ParseUint(text, 10, 16)
 	switch {
@@ -78,6 +85,14 @@ func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, ad
 	case err != nil || bad != nil || first == 0 || int(first)+nodes > 65536:
 		return cli.Usagef("--listen: %q is no HOST:PORT with %d ports from there on, as in 127.0.0.1:8080", listen, nodes)
 	}
+	for _, check := range []func() error{state.Check, spans.Check, func() error {
+		return (&settings.Cluster{Listen: "127.0.0.1:1"}).Check(&state, &settings.Listen{Address: listen})
+	}} {
+		if err := check(); err != nil {
+			return cli.Usagef("%v", err)
+		}
+	}
+	state.Dir = "" // each node has its own
 	if host == "" {
 		host = "127.0.0.1"
 	}
@@ -89,7 +104,8 @@ func dev(env *cli.Env, nodes, stores int, app, dir, listen string, grpc bool, ad
 		return err
 	}
 	env.Unwatch()
-	d := &devCluster{env: env, path: path, dir: dir, host: host, port: int(first), stores: stores, adopt: adopt, ended: make(chan int, nodes)}
+	d := &devCluster{env: env, path: path, dir: dir, host: host, port: int(first), stores: stores, adopt: adopt, ended: make(chan int, nodes),
+		all: slices.Concat(state.Arguments(), spans.Arguments())}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -137,6 +153,7 @@ type devCluster struct {
 	port   int
 	stores int      // of a new cluster; 0: that is not said
 	adopt  string   // what node 0 begins with; "": nothing
+	all    []string // flags of all nodes
 	first  int      // the node that lets others join
 	ended  chan int // gets the numbers of those that have ended
 
@@ -207,7 +224,7 @@ func (d *devCluster) start(i int) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}
+	args := append([]string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}, d.all...)
 	again := slices.Clone(args) // it needs no more when it has begun
 	if !isNode(d.nodeDir(i)) || d.forms(i) {
 		how, err := d.begin(i)
