@@ -45,6 +45,8 @@ type Local interface {
 	NewPart(p *Part, method string) (Proxy, *order.Attempt)
 	// Handle returns the handle of an actor of the store, attached.
 	Handle(event.ActorID) *order.Handle
+	// Leads returns when it is known whether the node of the store has led it at some time since the call. If not, the store has failed.
+	Leads() bool
 	// Answer answers a question, in place. It may wait. False says that it cannot, as the store has failed or is of another version: the question
 	// comes again in the next session.
 	Answer(*Question) bool
@@ -369,6 +371,9 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 				}
 			}
 			s.send(f.To, m)
+		case commit.SendConfirmed:
+			to, session, m := f.To, s.session(f.To), f.Message
+			s.cfg.Workers.Run(func() { s.sendConfirmed(to, session, m) })
 		case commit.Decide, commit.Confirm:
 			keep, stores := f.Keep, f.Stores
 			if p := s.parts.Get(f.Name); p != nil {
@@ -407,6 +412,18 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 	}
 	if clear(list); list != nil && cap(list) <= spareMax {
 		s.effects = list[:0]
+	}
+}
+
+// sendConfirmed is commit.SendConfirmed, for a message of a session.
+func (s *Store) sendConfirmed(to event.StoreID, session uint64, m commit.Message) {
+	if !s.cfg.Local.Leads() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isCurrent(to, session) {
+		s.send(to, Message{Kind: Commit, Commit: m, Tick: s.cfg.Ticks.Time()})
 	}
 }
 

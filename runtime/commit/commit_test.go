@@ -59,11 +59,10 @@ func (w *world) step() bool {
 	for _, n := range w.stores {
 		switch {
 		case !n.up:
-			add(func() {
-				w.open(n)
-				w.note("%d starts", n.id)
-			})
+			add(func() { w.start(n) })
 			continue
+		case n.former:
+			slow = append(slow, func() { w.crash(n, 0.5) }) // as another one leads
 		case n.synced < len(n.journal):
 			do := func() { w.sync(n) }
 			if w.lazy == n {
@@ -83,7 +82,7 @@ func (w *world) step() bool {
 			}
 		}
 		for i, x := range n.waiting {
-			if x.position <= n.synced {
+			if x.position <= n.synced && !n.former {
 				add(func() {
 					n.waiting = slices.Delete(n.waiting, i, i+1)
 					w.do(n, x.do(nil))
@@ -307,7 +306,7 @@ func (w *world) order(value func(actorID) []Name) {
 // scaleOf draws the size of a world.
 func scaleOf(seed uint64) scale {
 	r := rand.New(rand.NewPCG(seed, 2))
-	return scale{stores: 2 + min(r.IntN(4), 1), actors: 2 + r.IntN(4), events: 3 + r.IntN(5), faults: r.IntN(9), beside: 1 + max(0, r.IntN(4)-1), deletes: r.IntN(2) == 0, lasts: r.IntN(2) == 0}
+	return scale{stores: 2 + min(r.IntN(4), 1), actors: 2 + r.IntN(4), events: 3 + r.IntN(5), faults: r.IntN(9), beside: 1 + max(0, r.IntN(4)-1), deletes: r.IntN(2) == 0, lasts: r.IntN(2) == 0, formers: r.IntN(2) == 0}
 }
 
 // Whatever crashes, and whichever messages are lost, late or overtaken: events happen in all stores or in none, in one order, and nothing is left of
@@ -330,7 +329,7 @@ func TestWorlds(t *testing.T) {
 	if *worlds < 4000 {
 		return
 	}
-	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read", "found deleted", "over with an answer", "asks what is over", "quiesce"} {
+	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read", "found deleted", "over with an answer", "asks what is over", "quiesce", "former leaders", "send confirmed"} {
 		if saw[rare] < 20 {
 			t.Errorf("%s: %d times", rare, saw[rare])
 		}
@@ -429,7 +428,7 @@ func TestATellerIsNotOvertaken(t *testing.T) {
 func TestBrokenDrivers(t *testing.T) {
 	drawn := func(seed uint64) *world { return newWorld(seed, scaleOf(seed)) }
 	dense := func(seed uint64) *world {
-		return newWorld(seed, scale{stores: 2, actors: 4, events: 4, faults: 4, beside: 3})
+		return newWorld(seed, scale{stores: 2, actors: 6, events: 6, faults: 4, beside: 3, lasts: true})
 	}
 	for _, b := range []struct {
 		broken string
@@ -441,6 +440,7 @@ func TestBrokenDrivers(t *testing.T) {
 		{"a decision leaves before it is durable", drawn},
 		{"answers leave with votes that are not durable", drawn},
 		{"decisions are forgotten", drawn},
+		{"what a store does not know is told before it is confirmed", drawn},
 		{"locks in doubt are forgotten", drawn},
 		{"what was read is not held", followed},
 		{"a part votes while others of its calls run", dense},

@@ -26,7 +26,8 @@
 //	           when it is durable. If nothing is written anywhere the votes are the decision
 //	[RESOLVE]  what is prepared stays until its home says what was decided. The participant then appends the writes, or that there are none, and
 //	           says so when that is durable. The home keeps a decision until each store that has to carry it out has done so
-//	[PRESUME]  what a home does not know was not committed
+//	[PRESUME]  what a home does not know was not committed, and what a participant does not know, and has committed, was carried out. Either is said when it is
+//	           known that the store's node has led since: a former leader does not know what its successors have decided, or prepared
 //	[WITHDRAW] before the decision is appended an attempt can be withdrawn at any time, by its home; a participant may drop what has no row
 //	[QUIESCE]  a home may wait, with all votes, before it decides what other stores have to carry out. What it has decided before they carry out
 //	           meanwhile: that needs no lock, and no other decision. An attempt that waits so can be withdrawn

@@ -297,7 +297,7 @@ func (h *Home) Done(from event.StoreID, m Message, out []Effect) []Effect {
 func (h *Home) Asked(from event.StoreID, m Message, out []Effect) []Effect {
 	switch t := h.tries.Get(m.Name); {
 	case t == nil:
-		return send(out, from, Message{Kind: Decision, Name: m.Name})
+		return sendConfirmed(out, from, Message{Kind: Decision, Name: m.Name})
 	case t.phase == decided:
 		return send(out, from, t.committed(m.Name))
 	}

@@ -64,6 +64,9 @@ type Act uint8
 const (
 	// Send the message to a store. Fields: To, Message.
 	Send Act = iota + 1
+	// SendConfirmed is Send, when it is known that this store's node has led since, and if the session is still that of now: the message rests on what is not
+	// here, and a former leader lacks what its successors have. Fields: To, Message.
+	SendConfirmed
 
 	// Write is of a participant: append what the attempt has written here, as a row that says what is prepared, with the actors whose locks
 	// it has. Then call Participant.Prepared when the row is durable.
@@ -91,7 +94,7 @@ const (
 	Withdraw
 )
 
-var actNames = [...]string{"?", "send", "write", "confirm", "apply", "drop", "release", "decide", "answer", "forget", "withdraw"}
+var actNames = [...]string{"?", "send", "send confirmed", "write", "confirm", "apply", "drop", "release", "decide", "answer", "forget", "withdraw"}
 
 // String returns the act in one word.
 func (a Act) String() string { return actNames[a] }
@@ -109,4 +112,8 @@ type Effect struct {
 
 func send(out []Effect, to event.StoreID, m Message) []Effect {
 	return append(out, Effect{Act: Send, To: to, Name: m.Name, Message: m})
+}
+
+func sendConfirmed(out []Effect, to event.StoreID, m Message) []Effect {
+	return append(out, Effect{Act: SendConfirmed, To: to, Name: m.Name, Message: m})
 }

@@ -155,7 +155,7 @@ func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Eff
 	t := p.tasks.Get(m.Name)
 	switch {
 	case t == nil && m.Yes: // it was carried out, durably, or it would be here
-		return send(out, from, Message{Kind: Done, Name: m.Name})
+		return sendConfirmed(out, from, Message{Kind: Done, Name: m.Name})
 	case t == nil:
 		return out
 	case !m.Yes:

@@ -41,6 +41,7 @@ type scale struct {
 	beside                         int  // so many calls of an attempt may be under way
 	deletes                        bool // some events delete actors
 	lasts                          bool // parts may be over with their answers
+	formers                        bool // a former leader may stand for a store that is down, with what that had when it started
 }
 
 type actorID int
@@ -96,6 +97,9 @@ type node struct {
 	journal  []record
 	synced   int
 	disk     disk
+	past     disk // that of its last start
+	former   bool // a former leader stands for it: nothing becomes durable, or is confirmed, and what it has is not what the store has
+	present  disk // of the store, then
 	waiting  []waiter
 	position map[actorID]int // of the last record that has changed it
 	calls    map[Name]*calls // of events of other stores
@@ -164,7 +168,7 @@ func newWorld(seed uint64, cfg scale) *world {
 	for i := range cfg.stores {
 		n := &node{id: event.StoreID(i), disk: disk{make(map[actorID][]Name), make(map[Name]row), make(map[Name][]event.StoreID)}}
 		w.stores = append(w.stores, n)
-		w.open(n)
+		w.start(n)
 	}
 	for i := range cfg.events {
 		s := &script{home: event.StoreID(w.r.IntN(cfg.stores)), aborts: w.r.IntN(6) == 0, tells: w.r.IntN(2) == 0}
@@ -189,6 +193,23 @@ func (w *world) fail(format string, args ...any) {
 	if w.bad == "" {
 		w.bad = fmt.Sprintf(format, args...)
 	}
+}
+
+// clone returns a copy of a disk.
+func (d disk) clone() disk {
+	return disk{maps.Clone(d.values), maps.Clone(d.prepared), maps.Clone(d.decisions)} // their elements do not change
+}
+
+// start starts a store, or a former leader of it.
+func (w *world) start(n *node) {
+	if n.former = w.cfg.formers && n.past.values != nil && w.r.IntN(2) == 0; n.former {
+		w.saw["former leaders"]++
+		n.present, n.disk = n.disk, n.past.clone()
+	} else {
+		n.past = n.disk.clone()
+	}
+	w.note("%d starts, as a former leader: %v", n.id, n.former)
+	w.open(n)
 }
 
 // open starts a store with what its disk has.
@@ -259,6 +280,18 @@ func (w *world) do(n *node, out []Effect) {
 		switch f.Act {
 		case Send:
 			w.post(packet{from: n.id, to: f.To, message: f.Message})
+		case SendConfirmed:
+			told, epoch := packet{from: n.id, to: f.To, message: f.Message}, w.epoch[pair(n.id, f.To)]
+			if w.broken == "what a store does not know is told before it is confirmed" {
+				w.post(told)
+				break
+			}
+			w.wait(n, 0, func(out []Effect) []Effect {
+				if w.epoch[pair(n.id, f.To)] == epoch {
+					w.post(told)
+				}
+				return out
+			})
 		case Write:
 			r := w.rowOf(n, w.script(f.Name), f.Name)
 			at := w.append(n, record{kind: "prepare", name: f.Name, row: r})
@@ -735,7 +768,9 @@ func (w *world) deliver(p packet) {
 // crash ends a store with a part of its journal that was not durable. What it has sent may arrive as long as the others do not know of that: such a share of it.
 func (w *world) crash(n *node, share float64) {
 	w.note("%d crashes", n.id)
-	n.up = false
+	if n.up = false; n.former {
+		n.disk = n.present
+	}
 	for _, s := range w.events {
 		if s.home == n.id && (s.status == runs || s.status == ended) {
 			s.status = lost

@@ -72,7 +72,11 @@ func (d *Door) unnamed(ctx context.Context, c *Class, text string) (order.Ref, e
 		return order.Ref{}, notFound("%q is no id of an actor", text)
 	}
 	gone := id
-	if r := d.sys.Find(id); !r.IsNull() {
+	r, err := d.sys.Find(id)
+	if err != nil {
+		return order.Ref{}, err
+	}
+	if !r.IsNull() {
 		class, err := d.sys.ClassOf(ctx, r)
 		if err != nil || class == c.Path() {
 			return r, err
@@ -184,7 +188,7 @@ func (n names) Actor(class, text string) (event.ActorID, error) {
 
 // ActorText implements jsoncodec.Names.
 func (n names) ActorText(class string, id event.ActorID) string {
-	if r := n.sys.Find(id); !r.IsNull() && order.HandleOf(r).Shape != nil { // else another store has it
+	if r, err := n.sys.Find(id); err == nil && !r.IsNull() && order.HandleOf(r).Shape != nil { // else another store has it
 		return order.HandleOf(r).Address()
 	}
 	return class[strings.LastIndexByte(class, '.')+1:] + ":" + id.String()

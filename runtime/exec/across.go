@@ -323,12 +323,15 @@ func (s *System) conclude(e *across.End) bool {
 		ch.pos = d.ends.Conclude(e.First, ch.request, &o)
 	}
 	s.abroad.Unlock()
-	durable := d.Store.Flush(context.Background()) == nil
+	durable := d.WaitAll() == nil
 	if ch != nil {
 		ch.over(outbox.ErrRepeated) // the caller that waits reads the outcome, as a repetition does
 	}
 	return durable
 }
+
+// Leads implements across.Local.
+func (l local) Leads() bool { return l.s.durable.Store.Confirm() == nil }
 
 // Handle implements across.Local.
 func (l local) Handle(id event.ActorID) *order.Handle {
@@ -359,8 +362,7 @@ func (l local) Answer(q *across.Question) bool {
 		if q.Lacks = c == nil; q.Lacks {
 			return true
 		}
-		q.Actor = s.named(&c.Shape, q.Name).ID
-		return s.durable.Store.Flush(context.Background()) == nil // else other stores would know an actor that a crash takes back
+		q.Actor = s.named(&c.Shape, q.Name).ID // durably, or other stores would know an actor that a crash takes back
 	default:
 		h := l.Handle(q.Actor)
 		q.Label = h.Label()
@@ -369,7 +371,7 @@ func (l local) Answer(q *across.Question) bool {
 			q.Class = h.Shape.Path()
 		}
 	}
-	return true
+	return l.s.durable.WaitAll() == nil // it rests on what a former leader does not know
 }
 
 // named returns the actor of a name, when it is known whether what is prepared here deletes it.

@@ -108,17 +108,17 @@ func (s *System) ResolveClient(number uint64) ClientRef {
 	return ClientRef{o: s.objects.Resolve(number, func() *ClientObject { return &ClientObject{client: s.clientOf(number), number: number} })}
 }
 
-// Find returns the actor of an id, null if there is none.
-func (s *System) Find(id event.ActorID) order.Ref {
+// Find returns the actor of an id, null if there is none. The error says why that is not known.
+func (s *System) Find(id event.ActorID) (order.Ref, error) {
 	if s.durable == nil || !s.durable.Visit() {
-		return order.Ref{}
+		return order.Ref{}, event.ErrClosed
 	}
 	defer s.durable.Leave()
 	r := s.Resolve(id)
 	if h := order.HandleOf(r); h == nil || h.Is(order.Detached) && h.Host.Attach(h) != nil || h.Shape == nil && !h.Is(order.Elsewhere) {
-		return order.Ref{}
+		return order.Ref{}, s.durable.WaitAll() // a former leader does not know what its successors have created
 	}
-	return r
+	return r, nil
 }
 
 // ClassOf returns the path of the class of an actor that Find has returned, "" if that is in another store and not there. The error says why that store

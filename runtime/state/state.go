@@ -117,6 +117,12 @@ func (s *State) Wait(p store.Position) error {
 	return s.WaitOwn(p)
 }
 
+// WaitAll is Wait for everything that was appended by now.
+func (s *State) WaitAll() error {
+	appended, _ := s.Store.Positions()
+	return s.Wait(appended)
+}
+
 // WaitOwn waits until the batch at p, which the caller has appended, is durable: the store was this process's when it became so. Only a
 // failure of the store stops it: a caller cannot cancel a commit that has begun.
 func (s *State) WaitOwn(p store.Position) error {

@@ -3,6 +3,9 @@ package plants
 // commits are worlds of stores, drawn by seed.
 const commits = "./runtime/commit -run TestWorlds"
 
+// formerLeaders are two stores over which a node that led one of them gets a session.
+const formerLeaders = "./runtime/nodes -run TestFormerLeadersTellNothing"
+
 // ofCommit are bugs of the commit over several stores.
 var ofCommit = []plant{
 	bug("an attempt outlives the session with a participant", "runtime/commit/home.go",
@@ -30,9 +33,29 @@ var ofCommit = []plant{
 		"\tif t.writes && slices.ContainsFunc(t.parts, func(p part) bool { return !p.voted }) {",
 		commits, exploredFaults),
 	bug("what is unknown has committed", "runtime/commit/home.go",
-		"\t\treturn send(out, from, Message{Kind: Decision, Name: m.Name})\n\tcase",
-		"\t\treturn send(out, from, Message{Kind: Decision, Name: m.Name, Yes: true})\n\tcase",
+		"\t\treturn sendConfirmed(out, from, Message{Kind: Decision, Name: m.Name})\n\tcase",
+		"\t\treturn sendConfirmed(out, from, Message{Kind: Decision, Name: m.Name, Yes: true})\n\tcase",
 		commits, exploredFaults),
+	bug("a home that leads no more says what has not committed", "runtime/commit/home.go",
+		"\t\treturn sendConfirmed(out, from, Message{Kind: Decision, Name: m.Name})\n\tcase",
+		"\t\treturn send(out, from, Message{Kind: Decision, Name: m.Name})\n\tcase",
+		commits, formerLeaders),
+	bug("a participant that leads no more says what is carried out", "runtime/commit/participant.go",
+		"\t\treturn sendConfirmed(out, from, Message{Kind: Done, Name: m.Name})\n",
+		"\t\treturn send(out, from, Message{Kind: Done, Name: m.Name})\n",
+		commits, formerLeaders),
+	bug("what rests on what a store lacks is told though its leader is not confirmed", "runtime/across/store.go",
+		"\tif !s.cfg.Local.Leads() {\n\t\treturn\n\t}\n",
+		"",
+		formerLeaders),
+	bug("a leader that is not confirmed misses an actor", "runtime/exec/durable.go",
+		"return order.Ref{}, s.durable.WaitAll() //",
+		"return order.Ref{}, nil //",
+		"./runtime/nodes -run TestFormerLeadersMissNoActor"),
+	bug("another store is told what a leader lacks that is not confirmed", "runtime/exec/across.go",
+		"return l.s.durable.WaitAll() == nil //",
+		"return l.s.durable.WaitOwn(0) == nil //",
+		"./runtime/nodes -run TestFormerLeadersMissNoActor"),
 	bug("a decision is kept by no row", "runtime/commit/home.go",
 		"f.Keep, f.Stores = true, append(f.Stores, p.store)",
 		"f.Stores = nil",

@@ -124,13 +124,13 @@ func (w *world) carryOut(h uint8, list []commit.Effect, why *parcel) {
 		f := &list[i]
 		id := idOf(f.Name)
 		e := id.Event
-		if f.Act != commit.Send && w.log != nil {
+		if f.Act != commit.Send && f.Act != commit.SendConfirmed && w.log != nil {
 			w.log("    store %d: %v e%d.%d", h, f.Act, e, id.Attempt)
 		}
 		w.touched.write(partKnow(h, e))
 		t, k := &w.above.tries[e], w.partOf(id, h)
 		switch f.Act {
-		case commit.Send:
+		case commit.Send, commit.SendConfirmed: // a store that starts again here is its only leader
 			w.say(h, f, why)
 		case commit.Decide, commit.Confirm:
 			if h != w.homeHost(e) {
