@@ -34,8 +34,10 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 			s.send(store, q.message)
 		}
 	}
-	for _, name := range s.tries.Names() {
-		s.sendOrder(s.tries.Get(name))
+	for _, name := range s.tries.Names() { // what they have gathered may be gone from memory, so they enter anew
+		if t := s.tries.Get(name); !t.sent && !t.unordered && s.reachesAll(t) {
+			t.attempt.Break(t.token, nil, 0)
+		}
 	}
 	list := s.deferred
 	s.deferred = nil
@@ -91,18 +93,9 @@ func (s *Store) missed(which func(*Try) bool) {
 	}
 }
 
-// sendOrder has store 0 order an attempt, once there are sessions with all stores that this takes. Caller holds mu.
-func (s *Store) sendOrder(t *Try) {
-	if t.sent || t.unordered || !s.reaches(0) {
-		return
-	}
-	for i := range t.parts {
-		if !s.reaches(t.parts[i].Store) {
-			return
-		}
-	}
-	t.sent = true
-	s.send(0, t.order())
+// reachesAll reports whether there are sessions with all stores that it takes to order an attempt. Caller holds mu.
+func (s *Store) reachesAll(t *Try) bool {
+	return s.reaches(0) && !slices.ContainsFunc(t.parts, func(p order.Part) bool { return !s.reaches(p.Store) })
 }
 
 // End ends what the store, which has failed, waits for of others: nothing of it happens any more.

@@ -134,18 +134,22 @@ func (s *Store) StoreOf(id event.ActorID) event.StoreID { return s.cfg.StoreOf(i
 func (s *Store) IsHere(id event.ActorID) bool { return s.cfg.StoreOf(id) == s.cfg.Store }
 
 // Order implements order.Above. The attempt holds nothing while it waits for a session.
-func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) error {
+func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) (away bool, err error) {
 	t := s.newTry(a, token, parts)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.add(t) {
-		return ErrEnded
+		return false, ErrEnded
 	}
 	for i := range parts {
 		t.touch(parts[i].Store)
 	}
-	s.sendOrder(t)
-	return nil
+	if !s.reachesAll(t) {
+		return true, nil
+	}
+	t.sent = true
+	s.send(0, t.order())
+	return false, nil
 }
 
 // newTry makes an attempt.

@@ -213,9 +213,16 @@ func (w *Wide) keptBy(id event.ActorID) {
 	w.Kept = id
 }
 
-// AwaitOthers waits, between two attempts, for what the one that by has ended has met in other stores.
+// AwaitOthers waits, between two attempts, for what the one that by has ended has met in other stores. That may take hours.
 func (r *Run) AwaitOthers(by order.Withdrawal) {
-	if w := r.Wide(); w != nil && !w.Kept.IsNull() {
+	w := r.Wide()
+	kept := w != nil && !w.Kept.IsNull()
+	if !kept && by.Lacks == nil {
+		return
+	}
+	r.End()
+	defer r.Begin()
+	if kept {
 		r.sys.Across.AwaitKept(&r.Attempt, w.Kept)
 		w.Kept = event.ActorID{}
 	}

@@ -21,7 +21,8 @@ type Above interface {
 	StoreOf(id event.ActorID) event.StoreID
 	// Order has TOP order an attempt, whose footprint in other stores is in parts, ordered by store. Then Take is called with token, in the order of all
 	// that this store takes, and Taken for each part when its store has taken it, unless the attempt has been withdrawn meanwhile. Order does not wait. It fails if the store has left the others.
-	Order(a *Attempt, token uint32, parts []Part) error
+	// away: some of the stores are not reached. Then the attempt is broken as soon as all are, and is not ordered.
+	Order(a *Attempt, token uint32, parts []Part) (away bool, err error)
 	// Withdrawn says that the attempt is over, and has not happened: its parts are to be released. It does not wait.
 	Withdrawn(a *Attempt, token uint32)
 	// Label names an actor of another store to the program, as Handle.Label does.
@@ -71,8 +72,8 @@ func (a *Attempt) OfAbove() any {
 // Token names the attempt in this process, until it is over. Attempts of a pooled object have different ones.
 func (a *Attempt) Token() uint32 { return a.home.ID().Attempt }
 
-// enterAbove enters by TOP. If that fails the attempt waits for nothing.
-func (a *Attempt) enterAbove() error {
+// enterAbove enters by TOP, and reports whether the attempt has all its locks. If it fails the attempt waits for nothing.
+func (a *Attempt) enterAbove() (in bool, err error) {
 	if a.across == nil {
 		a.across = &across{}
 	}
@@ -86,13 +87,18 @@ func (a *Attempt) enterAbove() error {
 	x.broken, x.claim = false, member{}
 	a.pending += 1 + len(parts) // its turn, and theirs
 	a.mu.Unlock()
-	err := a.Host.ordering.Order(a, token, parts)
+	away, err := a.Host.ordering.Order(a, token, parts)
 	if err != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		x.asked, a.pending = 0, 0
+		return false, err
 	}
-	return err
+	if away { // perhaps for hours: no queue has the attempt, and what it has gathered the next one gathers again
+		a.End()
+		defer a.Begin()
+	}
+	return a.await(), nil
 }
 
 // parts returns the footprint in other stores, and an empty part for each store in which nothing is known to be wanted, but is thought to be.

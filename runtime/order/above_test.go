@@ -120,7 +120,7 @@ func (h *storeHost) StoreOf(id event.ActorID) event.StoreID { return event.Store
 func (h *storeHost) Label(event.ActorID) string { return "" }
 
 // Order implements Above: it goes to TOP by a message, and from there to each store.
-func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) error {
+func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) (away bool, err error) {
 	w := h.of
 	w.post(func() {
 		w.top.Lock()
@@ -133,7 +133,7 @@ func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) error {
 			w.post(func() { w.hosts[p.Store].begin(a, token, n, place, p.Wanted, func() { a.Taken(token) }) })
 		}
 	})
-	return nil
+	return false, nil
 }
 
 // number returns the next number of a store. Caller holds the mutex of top.

@@ -44,11 +44,8 @@ func (a *Attempt) Enter() error {
 			}
 		}
 		if a.IsWide() {
-			if err := a.enterAbove(); err != nil {
+			if in, err := a.enterAbove(); in || err != nil {
 				return err
-			}
-			if a.await() {
-				return nil
 			}
 			a.rerouted()
 			continue

@@ -10,6 +10,9 @@ import (
 // gracePeriods tell which events are under way in a system with a store, so that actors are detached only after a grace
 // period: when all events that were under way at its beginning have ended. Later events know nothing that those events
 // had looked at.
+//
+// An event that waits between two attempts, perhaps for hours, is not under way meanwhile. It keeps handles of its target, its arguments and its claims, and
+// relies on none of them: the next attempt attaches them again, as it would if a client had kept them.
 type gracePeriods struct {
 	period atomic.Uint64 // their number, from 1 on
 	mu     struct {
@@ -62,20 +65,15 @@ func giveBack(u unusedPresence) {
 // Begin notes that the event is under way; it looks at no handle before.
 func (a *Attempt) Begin() { a.presence.since.Store(a.Host.grace.period.Load()) }
 
-// End notes that the event needs no handle any more that it has looked at.
+// End notes that the event relies on no handle any more that it has looked at.
 func (a *Attempt) End() { a.presence.since.Store(0) }
 
 // NextPeriod begins a period and returns its number.
-func (s *Host) NextPeriod() uint64 { return s.grace.next() }
+func (s *Host) NextPeriod() uint64 { return s.grace.period.Add(1) }
 
-// PeriodOver reports whether all events have ended that had begun before a period.
-func (s *Host) PeriodOver(period uint64) bool { return s.grace.over(period) }
-
-// next begins a period and returns its number.
-func (g *gracePeriods) next() uint64 { return g.period.Add(1) }
-
-// over reports whether all events have ended that had begun before a period.
-func (g *gracePeriods) over(period uint64) bool {
+// PeriodOver reports whether all events have ended, or wait between two attempts, that had begun before a period.
+func (s *Host) PeriodOver(period uint64) bool {
+	g := s.grace
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range g.mu.all {

@@ -101,6 +101,10 @@ func (k *Keep) Await(a *Attempt) error {
 	if k == nil {
 		return nil
 	}
+	if a.presence != nil { // a step of the chain may wait for hours, for a store that is away
+		a.End()
+		defer a.Begin()
+	}
 	a.Cancellation.waits(a)
 	defer a.Cancellation.waited()
 	a.mu.Lock()

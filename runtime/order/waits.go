@@ -205,7 +205,7 @@ func (a *Attempt) whyWithdrawn(w Withdrawal) string {
 	case w.Lacks != nil:
 		return fmt.Sprintf("store %d runs a version of the program without %s", w.Lacks.Of, w.Lacks.Name)
 	case m.h == nil && broken:
-		return "another store has lost its part, or has ended"
+		return "another store has lost its part, has ended, or is reached again"
 	case m.h == nil:
 		return "the actors that it was to touch have changed"
 	}

@@ -39,6 +39,9 @@ const overWithIt = "./runtime/nodes -run OverWith"
 // callbacks are clients outside of clusters whose stores crash.
 const callbacks = "./runtime/nodes -run TestCallbacksThroughFaults"
 
+// whileWaiting are events that wait for other stores between two attempts, while the evictor detaches actors.
+const whileWaiting = "./runtime/nodes -timeout 60s -run TestActorsLeave"
+
 // ofAcross are bugs of events over several stores.
 var ofAcross = []plant{
 	bug("what an event has written in another store is not committed there", "runtime/across/thread.go",
@@ -112,6 +115,35 @@ var ofAcross = []plant{
 		"errors.As(guarded.Why(), &lacks)",
 		"errors.As(error(nil), &lacks)",
 		twoVersions),
+
+	bug("nothing is detached while an event waits for a store that is away", "runtime/order/above.go",
+		"\tif away { // perhaps",
+		"\tif false && away { // perhaps",
+		whileWaiting),
+	bug("actors are detached that an event relies on which has waited for a store", "runtime/order/above.go",
+		"\t\ta.End()\n\t\tdefer a.Begin()\n",
+		"\t\ta.End()\n",
+		whileWaiting),
+	bug("an event goes on with what it had gathered before it has waited for a store", "runtime/across/session.go",
+		"\t\t\tt.attempt.Break(t.token, nil, 0)\n\t\t}\n\t}\n\tlist := s.deferred\n",
+		"\t\t\tt.sent = true\n\t\t\ts.send(0, t.order())\n\t\t}\n\t}\n\tlist := s.deferred\n",
+		whileWaiting),
+	bug("nothing is detached while an event waits for another version", "runtime/activation/abroad.go",
+		"\tr.End()\n\tdefer r.Begin()\n",
+		"",
+		whileWaiting),
+	bug("actors are detached that an event relies on which has waited for another version", "runtime/activation/abroad.go",
+		"\tr.End()\n\tdefer r.Begin()\n",
+		"\tr.End()\n",
+		whileWaiting),
+	bug("nothing is detached while an event waits for a chain", "runtime/order/keep.go",
+		"\tif a.presence != nil {",
+		"\tif false && a.presence != nil {",
+		whileWaiting),
+	bug("actors are detached that an event relies on which has waited for a chain", "runtime/order/keep.go",
+		"\t\ta.End()\n\t\tdefer a.Begin()\n",
+		"\t\ta.End()\n",
+		whileWaiting),
 
 	bug("a node that ends deletes what is in doubt", "runtime/clustering.go",
 		"\tl.Store.Fail(errLeft)\n",
