@@ -36,8 +36,10 @@ func (m *Mailbox[C]) Next() (c C, ok bool) {
 		m.mu.running = false
 		return c, false
 	}
-	c = m.mu.queue[0]
-	m.mu.queue = m.mu.queue[1:]
+	c, m.mu.queue[0] = m.mu.queue[0], c // the queue keeps nothing of what was taken
+	if m.mu.queue = m.mu.queue[1:]; len(m.mu.queue) == 0 {
+		m.mu.queue = nil
+	}
 	return c, true
 }
 

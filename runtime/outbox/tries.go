@@ -112,7 +112,11 @@ func (t *Tries[C]) next() (c C, ctx context.Context, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.mu.queue) > 0 {
-		c, t.mu.queue = t.mu.queue[0], t.mu.queue[1:]
+		var none C // the queue keeps nothing of what was taken
+		c, t.mu.queue[0] = t.mu.queue[0], none
+		if t.mu.queue = t.mu.queue[1:]; len(t.mu.queue) == 0 {
+			t.mu.queue = nil
+		}
 		if t.cfg.Later(c) {
 			t.cfg.Leave(c)
 			continue
