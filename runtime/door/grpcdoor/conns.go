@@ -44,6 +44,7 @@ func (a *address) String() string { return a.text }
 
 // request is a call that has come through net/http.
 type request struct {
+	body *body
 	mu   sync.Mutex
 	to   *http.ResponseController
 	over bool // net/http has taken back what to writes to
@@ -53,9 +54,12 @@ type requestKey struct{}
 
 // ServeHTTP implements httpdoor.Peer.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	of := &request{to: http.NewResponseController(w)}
+	to := http.NewResponseController(w)
+	of := &request{to: to, body: s.bodyOf(r, to)}
 	defer of.end()
-	s.grpc.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, of)))
+	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, of))
+	r.Body = of.body
+	s.grpc.ServeHTTP(w, r)
 }
 
 func (r *request) end() {

@@ -37,6 +37,7 @@ type job struct {
 
 // do receives the message. The reading is that of another call as soon as its end is told, so it leaves the readers before.
 func (j job) do() {
+	ask(j.stream.Context())
 	err := unread(j.stream.RecvMsg(&j.of.message))
 	j.readers.leave(j.of)
 	j.of.got <- received{whole: true, err: err}

@@ -108,7 +108,7 @@ func (r reflectionNow) ServerReflectionInfo(stream reflectionv1.ServerReflection
 	if err != nil {
 		return err
 	}
-	return reflection.NewServerV1(o).ServerReflectionInfo(stream)
+	return reflection.NewServerV1(o).ServerReflectionInfo(&grpc.GenericServerStream[reflectionv1.ServerReflectionRequest, reflectionv1.ServerReflectionResponse]{ServerStream: asking{stream}})
 }
 
 // reflectionBefore serves reflection as many tools still ask for it.
@@ -123,7 +123,7 @@ func (r reflectionBefore) ServerReflectionInfo(stream reflectionv1alpha.ServerRe
 	if err != nil {
 		return err
 	}
-	return reflection.NewServer(o).ServerReflectionInfo(stream)
+	return reflection.NewServer(o).ServerReflectionInfo(&grpc.GenericServerStream[reflectionv1alpha.ServerReflectionRequest, reflectionv1alpha.ServerReflectionResponse]{ServerStream: asking{stream}})
 }
 
 func (s *Server) registerReflection() {
