@@ -91,14 +91,21 @@ func (s *system) end() error {
 	return s.Led.Close()
 }
 
-// close ends the system. Events that run get until the end of ctx; if the store has failed they end at once.
+// close ends the system. Events that run get until the end of ctx; if the store has failed they end at once. The doors are closed behind it: until then calls
+// end with their events, and what is answered says whether they have happened.
 func (s *system) close(ctx context.Context) error {
-	for _, d := range []*httpdoor.Server{s.public, s.control} {
-		_ = d.Close(ctx) // calls that go on are undone, and their clients send them again
+	doors := []*httpdoor.Server{s.public, s.control}
+	for _, d := range doors {
+		d.End() // of streams; calls that go on are undone, and their clients send them again
 	}
 	closed := make(chan error, 1)
-	go func() { // ends with the events: those that wait for a store that has failed end at once
+	go func() { // ends with the events, those that wait for a store that has failed at once, and with the answers to their calls
 		closed <- s.end()
+		answered, cancel := context.WithTimeout(context.Background(), gate.TimeMaxDefault)
+		defer cancel()
+		for _, d := range doors {
+			_ = d.Close(answered) // what is not answered by then is cut off
+		}
 	}()
 	select {
 	case err := <-closed:

@@ -16,6 +16,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/aeon-lang/aeon/runtime/door/gate"
+	"github.com/aeon-lang/aeon/runtime/door/grpcdoor"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
@@ -193,5 +195,46 @@ func TestCallsEndBeforeTheirBodies(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("it waits for what its client sends")
 		k.close()
+	}
+}
+
+// A program that ends answers the calls by gRPC that have come through net/http, and refuses others.
+func TestCallsByGRPCEndBeforeTheServer(t *testing.T) {
+	t.Parallel()
+	s := open(t, &shop.AeonPackage)
+	services, err := grpcdoor.Of(s.door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpdoor.New(httpdoor.Config{Config: gate.Config{Door: s.door, Log: discard}, Program: "shop", GRPC: func(g *gate.Gate) httpdoor.Peer { return services.Serve(g) }})
+	message := framed([]byte("\x0a\x04main"), 6)
+	const method = "shop.Shop/count"
+	in, out := io.Pipe()
+	var end sync.WaitGroup
+	var code string
+	end.Go(func() { code = asGRPC(t.Context(), server.Handler(), method, in) })
+	if _, err := out.Write(message[:5]); err != nil { // then the call is under way
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	end.Go(func() {
+		if err := server.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	for { // until it is closing
+		if code := asGRPC(t.Context(), server.Handler(), method, newBody(bytes.NewReader(message), func() {})); code != "0" {
+			if code != "14" {
+				t.Errorf("a further call is answered %q", code)
+			}
+			break
+		}
+	}
+	_, _ = out.Write(message[5:]) // it fails if the call was cut off
+	_ = out.Close()               // of a pipe, which cannot fail
+	end.Wait()
+	if code != "0" {
+		t.Errorf("the call is answered %q", code)
 	}
 }

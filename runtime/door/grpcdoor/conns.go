@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
+
+	"github.com/aeon-lang/aeon/runtime/door"
 )
 
 // conns is a listener whose connections can be found by the addresses that calls have of their clients.
@@ -54,6 +56,14 @@ type requestKey struct{}
 
 // ServeHTTP implements httpdoor.Peer.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	counted := !isOwn(r.URL.Path) // what gRPC's own services tell can be asked for again
+	if !s.through.begin(counted) {
+		s.gate.Counts.Code(Fail(w, &door.Refusal{Failure: door.Failure{Code: door.Closing, Happened: door.No, Later: true, Msg: "the program is ending"}}))
+		return
+	}
+	if counted {
+		defer s.through.end()
+	}
 	to := http.NewResponseController(w)
 	of := &request{to: to, body: s.bodyOf(r, to)}
 	defer of.end()

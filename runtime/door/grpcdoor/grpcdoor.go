@@ -73,5 +73,6 @@ type Server struct {
 	grpc      *grpc.Server
 	reading   readers
 	receivers receivers
+	through   through
 	views     sync.Map // of *access.Caller: the view of reflection
 }

@@ -53,6 +53,7 @@ func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(conns{l}) }
 func (s *Server) Close(ctx context.Context) {
 	stop := context.AfterFunc(ctx, s.grpc.Stop)
 	defer stop()
+	s.through.close(ctx)
 	s.grpc.GracefulStop()
 	s.receivers.end()
 }
