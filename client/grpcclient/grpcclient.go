@@ -15,6 +15,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -46,14 +47,15 @@ const (
 )
 
 // Dial returns connections to the nodes at these addresses, with the options of each. They are made when they are used. One that is silent while calls or
-// streams are under way is left within 15 s, unless the options have other parameters of keepalive.
+// streams are under way is left within 15 s, unless the options have other parameters of keepalive. Results may have any size, as by HTTP, unless the options
+// have a limit.
 func Dial(addresses []string, opts ...grpc.DialOption) (*Conn, error) {
 	if len(addresses) == 0 {
 		return nil, errors.New("a client needs the address of the program")
 	}
 	own := []grpc.DialOption{grpc.WithStatsHandler(sentHandler{}), grpc.WithConnectParams(grpc.ConnectParams{
 		Backoff: backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}, MinConnectTimeout: 2 * time.Second,
-	}), grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingAfter, Timeout: pingMax})}
+	}), grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingAfter, Timeout: pingMax}), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32))}
 	c := &Conn{nodes: client.Nodes{Count: len(addresses)}}
 	for _, a := range addresses {
 		conn, err := grpc.NewClient(a, append(own, opts...)...)
@@ -164,7 +166,10 @@ const (
 func own(err error, sent *sending) error {
 	s := status.Convert(err)
 	switch {
-	case s.Code() != codes.Internal || infoOf(s) != nil:
+	case infoOf(s) != nil:
+	case s.Code() == codes.ResourceExhausted && sent.overflown(s.Message()):
+		return failure(codes.FailedPrecondition, "the result cannot be read: "+s.Message(), "result", client.Yes)
+	case s.Code() != codes.Internal:
 	case !sent.head.Load(), !sent.message.Load() && strings.HasPrefix(s.Message(), unsendable):
 		return failure(codes.InvalidArgument, "the call cannot be sent: "+s.Message(), "arguments", client.No)
 	case strings.HasPrefix(s.Message(), unreadable): // a node does not say so: it takes messages as they are
@@ -224,8 +229,17 @@ func failure(code codes.Code, msg, reason string, happened client.Happened) erro
 
 // sending is how far a call has come that is being sent.
 type sending struct {
-	head    atomic.Bool // its head is on its way
-	message atomic.Bool // and its message: a node may perform it
+	head    atomic.Bool  // its head is on its way
+	message atomic.Bool  // and its message: a node may perform it
+	size    atomic.Int64 // of the message
+	answer  atomic.Bool  // headers of an answer have come
+}
+
+// overflown reports whether an error is that an answer is larger than this side takes. A node says the same of a call that is larger than it takes, with the size of that.
+func (s *sending) overflown(msg string) bool {
+	var size, most int64
+	n, err := fmt.Sscanf(msg, "grpc: received message larger than max (%d vs. %d)", &size, &most)
+	return n == 2 && err == nil && s.answer.Load() && size != s.size.Load()
 }
 
 // sentHandler notes of each call how far it has come.
@@ -242,11 +256,14 @@ func (sentHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	if !is {
 		return
 	}
-	switch s.(type) {
+	switch s := s.(type) {
 	case *stats.OutHeader:
 		sent.head.Store(true)
 	case *stats.OutPayload:
 		sent.message.Store(true)
+		sent.size.Store(int64(s.CompressedLength))
+	case *stats.InHeader:
+		sent.answer.Store(true)
 	}
 }
 

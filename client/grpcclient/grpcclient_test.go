@@ -166,12 +166,21 @@ func TestErrorsOfThisSide(t *testing.T) {
 		calls  int
 		want   string
 		says   string
+		opts   []grpc.CallOption
 	}{
-		{"a string that is no text", "\xff", nil, good, 0, unsent, "invalid UTF-8"},
-		{"a key that is not ASCII", "in", []string{keyName, "clé"}, good, 0, unsent, `the key "clé" has`},
-		{"a key with a control character", "in", []string{keyName, "a\n"}, good, 0, unsent, `the key "a\n" has`},
-		{"a token with a control character", "in", []string{"authorization", "Bearer a\n"}, good, 0, unsent, `"authorization"`},
-		{"an answer of another type", "in", nil, func(s grpc.ServerStream) error { return s.SendMsg(wrapperspb.Bytes([]byte{0xff})) }, 1, "FailedPrecondition result yes", "invalid UTF-8"},
+		{"a string that is no text", "\xff", nil, good, 0, unsent, "invalid UTF-8", nil},
+		{"a key that is not ASCII", "in", []string{keyName, "clé"}, good, 0, unsent, `the key "clé" has`, nil},
+		{"a key with a control character", "in", []string{keyName, "a\n"}, good, 0, unsent, `the key "a\n" has`, nil},
+		{"a token with a control character", "in", []string{"authorization", "Bearer a\n"}, good, 0, unsent, `"authorization"`, nil},
+		{"an answer of another type", "in", nil, func(s grpc.ServerStream) error { return s.SendMsg(wrapperspb.Bytes([]byte{0xff})) }, 1, "FailedPrecondition result yes", "invalid UTF-8", nil},
+		{"an answer that is larger than the client takes", "in", nil, func(s grpc.ServerStream) error { return s.SendMsg(wrapperspb.String("an answer")) }, 1,
+			"FailedPrecondition result yes", "larger than max (11 vs. 10)", []grpc.CallOption{grpc.MaxCallRecvMsgSize(10)}},
+		{"a call that is larger than the node takes", "in", nil, func(s grpc.ServerStream) error { // which over TLS sends headers first
+			if err := s.SendHeader(nil); err != nil {
+				return err
+			}
+			return status.Error(codes.ResourceExhausted, "grpc: received message larger than max (4 vs. 3)")
+		}, 1, "ResourceExhausted", "larger than max (4 vs. 3)", nil},
 	} {
 		var calls atomic.Int64
 		n := newNode(t, func(s grpc.ServerStream) error {
@@ -180,10 +189,18 @@ func TestErrorsOfThisSide(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(t.Context(), c.md...), 5*time.Second)
 		defer cancel()
-		err := dial(t, n.address, n.address).Invoke(ctx, "/p.C/m", wrapperspb.String(c.in), new(wrapperspb.StringValue))
+		err := dial(t, n.address, n.address).Invoke(ctx, "/p.C/m", wrapperspb.String(c.in), new(wrapperspb.StringValue), c.opts...)
 		if says(err) != c.want || !strings.Contains(err.Error(), c.says) || int(calls.Load()) != c.calls || ctx.Err() != nil {
 			t.Errorf("%s, after %d calls: %v", c.what, calls.Load(), err)
 		}
+	}
+}
+
+// A result may be larger than package grpc has it.
+func TestLargeAnswers(t *testing.T) {
+	n := newNode(t, func(s grpc.ServerStream) error { return s.SendMsg(wrapperspb.String(strings.Repeat("x", 5<<20))) })
+	if out, err := call(t.Context(), dial(t, n.address), time.Minute); err != nil || len(out) != 5<<20 {
+		t.Errorf("%d bytes (%v)", len(out), err)
 	}
 }
 
