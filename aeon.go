@@ -100,7 +100,7 @@ const (
 var (
 	ErrAborted     = godoor.ErrAborted     // by the program: abort, require, assert; it has not happened
 	ErrFault       = godoor.ErrFault       // a fault of the program, such as an index out of range or too many steps; it has not happened
-	ErrUnknown     = godoor.ErrUnknown     // the store has failed; send it again, with its key, when the program is open again
+	ErrUnknown     = godoor.ErrUnknown     // the store has failed: send it again, with its key, when the program is open again; or the same call, with its key, has not ended: send it again
 	ErrClosed      = godoor.ErrClosed      // the program is closed or closing
 	ErrUnavailable = godoor.ErrUnavailable // too many calls wait; it has not happened, and may succeed later
 	ErrKeyReused   = godoor.ErrKeyReused   // the key was used for another request; it has not happened

@@ -120,6 +120,7 @@ func TestARequestGoesToTheNextSystem(t *testing.T) {
 		{"it has not happened", event.ErrClosed, "", http.StatusOK, "next:args"},
 		{"it may have happened, and has a key", &event.UnknownError{}, "k", http.StatusOK, "next:args"},
 		{"it may have happened", &event.UnknownError{}, "", http.StatusServiceUnavailable, `"happened":"unknown"`},
+		{"the same request is under way", event.ErrUnderWay, "k", http.StatusServiceUnavailable, `"happened":"unknown"`},
 		{"a chain has begun", event.ErrPostponed, "", http.StatusServiceUnavailable, `"happened":"begun"`},
 		{"a chain has begun, and has a key", event.ErrPostponed, "k", http.StatusOK, "next:args"},
 	} {
@@ -132,7 +133,7 @@ func TestARequestGoesToTheNextSystem(t *testing.T) {
 			t.Errorf("%s: %d, %s", c.what, status, text)
 		}
 	}
-	if first.Load() != 5 || second.Load() != 3 {
+	if first.Load() != 6 || second.Load() != 3 {
 		t.Errorf("%d and %d calls", first.Load(), second.Load())
 	}
 }

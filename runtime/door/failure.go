@@ -30,7 +30,7 @@ type Failure struct {
 	At       string   // file:line of the program's source; "" if the failure is not the program's
 	Path     []string // the calls that led there, the innermost first
 	Later    bool     // it may succeed if it is sent again later
-	Away     bool     // a store that the call is about is away: it was waited for, and another sending of what is forwarded would wait as long
+	Away     bool     // a store that the call is about is away, or the same request has not ended: that was waited for, and another sending of what is forwarded would wait as long
 }
 
 // The codes of failures.
@@ -45,7 +45,7 @@ const (
 	NoClient  = "no-client"   // an argument refers to a client that is not there
 	Forgotten = "forgotten"   // the callbacks that are asked for are not kept any more
 	BadArgs   = "arguments"   // the arguments cannot be read
-	NoOutcome = "unknown"     // the store has failed; or the failure is none that is known here
+	NoOutcome = "unknown"     // the store has failed; or the same request is under way; or the failure is none that is known here
 	Closing   = "unavailable" // the program is ending
 	BadResult = "result"      // the result cannot be written, or not be read any more
 
@@ -113,6 +113,8 @@ func Explain(err error) *Failure {
 		f.Code, f.Later = Full, true
 	case errors.As(err, &lost):
 		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
+	case errors.Is(err, event.ErrUnderWay):
+		f.Code, f.Happened, f.Later, f.Away = NoOutcome, Unknown, true, true
 	case errors.Is(err, event.ErrPostponed):
 		f.Code, f.Happened, f.Later = Closing, Begun, true
 	case errors.Is(err, event.ErrClosed):

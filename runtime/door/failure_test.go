@@ -27,6 +27,7 @@ func TestFailuresAreExplained(t *testing.T) {
 		{&event.AbortError{Cause: order.ErrCancelled}, "timeout no true "},
 		{&event.LimitError{Limit: "QueueDepthMax"}, "full no true "},
 		{&event.UnknownError{Cause: errors.New("EIO")}, "unknown unknown true "},
+		{event.ErrUnderWay, "unknown unknown true "},
 		{event.ErrPostponed, "unavailable begun true "},
 		{event.ErrClosed, "unavailable no true "},
 		{event.ErrKeyReused, "key-reused no false "},

@@ -199,6 +199,9 @@ var (
 	ErrKeyReused = errors.New("the key was used for another request to this actor")
 )
 
+// ErrUnderWay answers a request with a key that has come before, when it cannot wait for the end of what performs it.
+var ErrUnderWay = errors.New("the request came before with this key, and has not ended yet; send it again with the key for its outcome")
+
 // ResultError refuses a request of a durable session that has run, with an outcome that the program cannot
 // read any more.
 type ResultError struct {

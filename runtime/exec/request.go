@@ -30,8 +30,8 @@ type Call struct {
 type request = outbox.Request
 
 // Perform performs a call in the calling goroutine, and returns up to which position of the journal its answer has seen
-// the store. The errors are those of Client.Await; ErrNoStore, outbox.ErrKeyTooLong, event.ErrKeyReused and
-// *event.ResultError for a call with a key.
+// the store. The errors are those of Client.Await; ErrNoStore, outbox.ErrKeyTooLong, event.ErrKeyReused, event.ErrUnderWay
+// and *event.ResultError for a call with a key.
 func (s *System) Perform(c *Call) (seen store.Position, err error) {
 	if order.HandleOf(c.Target) == nil {
 		return 0, &event.AbortError{Msg: msgNull, Fault: true}
@@ -64,7 +64,7 @@ func (s *System) performOnce(c *Call) (seen store.Position, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return d.keyed.Perform(of, before, func(r *request) (store.Position, error) { return s.perform(cl, r, c) },
+	return d.keyed.Perform(c.Cancel.Context(), of, before, func(r *request) (store.Position, error) { return s.perform(cl, r, c) },
 		func(o *event.Outcome) error { return s.replay(o, c.Method, c.Args) })
 }
 

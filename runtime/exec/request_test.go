@@ -91,7 +91,7 @@ func TestRequestsKnowOutcomesOfEarlierVersions(t *testing.T) {
 		of := event.Request{Session: "k", Target: list[0].Ref.ID(), Fingerprint: now}
 		cl := n.sys.takeCaller()
 		defer n.sys.callers.Give(cl)
-		_, err = n.sys.durable.keyed.Perform(of, before, func(r *request) (store.Position, error) { return n.sys.perform(cl, r, c) },
+		_, err = n.sys.durable.keyed.Perform(t.Context(), of, before, func(r *request) (store.Position, error) { return n.sys.perform(cl, r, c) },
 			func(*event.Outcome) error { replayed = true; return nil })
 		return replayed, err
 	}
@@ -198,6 +198,63 @@ func TestChainsOfRequestsWithKeys(t *testing.T) {
 		}
 		n.close()
 	})
+}
+
+// A repetition that waits for a chain ends when it is cancelled, and does not say that nothing has happened: the chain goes on,
+// and has its outcome for the next repetition. That holds where the chain keeps the actor, too.
+func TestARepetitionWaitsUntilItIsCancelled(t *testing.T) {
+	for _, keeps := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			n := startNode(t, Config{Clock: sched.RealClock{}})
+			a, kid := n.fresh(), n.fresh()
+			n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
+			n.sys.host.AwaitMoves()
+			leave := make(chan struct{})
+			failpoint = func(name string) {
+				if name == "prepare/tail" {
+					<-leave
+				}
+			}
+			next := wstep{op: wTail, sub: []wstep{{op: wAdd, n: 100}}}
+			if keeps {
+				next.op = wKeep
+			}
+			ask := func(c *order.Cancellation) error {
+				_, err := n.sys.Perform(&Call{Target: a.Ref, Method: &methodLocal, Args: &wargs{steps: []wstep{{op: wAdd, n: 1}, next}, number: 1 << 60}, Key: "chain", Cancel: c})
+				return err
+			}
+			var end sync.WaitGroup
+			end.Go(func() { mustNot(t, ask(nil)) })
+			bubble.Wait()
+			cancels := make([]order.Cancellation, 3)
+			over := make(chan error, len(cancels))
+			for i := range cancels {
+				cancels[i].First = true
+				go func() { over <- ask(&cancels[i]) }()
+			}
+			bubble.Wait()
+			if len(over) > 0 {
+				t.Fatalf("keeps %v: a repetition has ended before the chain: %v", keeps, <-over)
+			}
+			for i := range cancels {
+				cancels[i].Cancel()
+				bubble.Wait()
+				if len(over) != 1 {
+					t.Errorf("keeps %v: repetition %d waits, and was cancelled", keeps, i)
+				} else if err := <-over; err != event.ErrUnderWay {
+					t.Errorf("keeps %v: repetition %d has ended with %v", keeps, i, err)
+				}
+			}
+			close(leave)
+			end.Wait()
+			failpoint = nil
+			mustNot(t, ask(&order.Cancellation{First: true}))
+			if x, y := n.value(a), n.value(kid); x+y != 101 {
+				t.Errorf("keeps %v: the values are %d and %d", keeps, x, y)
+			}
+			n.close()
+		})
+	}
 }
 
 // A cancelled request has not run, and is no outcome: it may come again.

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -163,8 +164,9 @@ var ErrKeyTooLong = fmt.Errorf("the key of the request has more than %d bytes; c
 
 // Perform performs a request: run runs it, and returns ErrRepeated if it is not to claim. Then Perform waits until the event
 // that has claimed it has ended, and replay takes the outcome, which may have the fingerprint before instead of that of the request. The
-// result is that of run or of replay; or the error is ErrKeyTooLong, event.ErrKeyReused, event.ErrPostponed or an *event.UnknownError.
-func (ks *Keyed) Perform(of event.Request, before uint64, run func(*Request) (store.Position, error), replay func(*event.Outcome) error) (seen store.Position, err error) {
+// result is that of run or of replay; or the error is ErrKeyTooLong, event.ErrKeyReused, event.ErrPostponed or an *event.UnknownError;
+// or event.ErrUnderWay, if ctx ends before that event.
+func (ks *Keyed) Perform(ctx context.Context, of event.Request, before uint64, run func(*Request) (store.Position, error), replay func(*event.Outcome) error) (seen store.Position, err error) {
 	if len(of.Session) > row.KeyMax {
 		return 0, ErrKeyTooLong
 	}
@@ -174,7 +176,7 @@ func (ks *Keyed) Perform(of event.Request, before uint64, run func(*Request) (st
 		if !errors.Is(err, ErrRepeated) {
 			return seen, err
 		}
-		o, how, err := ks.Outcome(&of)
+		o, how, err := ks.Outcome(ctx, &of)
 		if lost := ks.cfg.Store.Err(); lost != nil { // the outcome may not be durable: the caller that performed the request could not wait for it
 			return 0, &event.UnknownError{Cause: lost}
 		}
@@ -183,6 +185,8 @@ func (ks *Keyed) Perform(of event.Request, before uint64, run func(*Request) (st
 			return 0, unread(ks.cfg.Store, err)
 		case how == Left:
 			return 0, event.ErrPostponed
+		case how == Runs:
+			return 0, event.ErrUnderWay
 		case how == Refused: // before it ran: it may be performed now
 			continue
 		case o.Fingerprint != of.Fingerprint && o.Fingerprint != before:
@@ -199,10 +203,15 @@ type KeyedOutcome struct {
 	Key         []byte // of its row
 }
 
-// Outcome waits while a request runs that an event has found claimed, and returns its outcome, if it has Ended.
-func (ks *Keyed) Outcome(r *event.Request) (o KeyedOutcome, how Ending, err error) {
+// Outcome waits while a request runs that an event has found claimed, until ctx ends, and returns its outcome, if it has Ended.
+func (ks *Keyed) Outcome(ctx context.Context, r *event.Request) (o KeyedOutcome, how Ending, err error) {
 	if before := ks.claimsOf(r).get(r); before != nil {
-		ks.cfg.Scheduler.Wait(before)
+		ks.cfg.Scheduler.WaitEither(before, ctx.Done())
+		select {
+		case <-before:
+		default:
+			return o, Runs, nil
+		}
 		if ks.claimsOf(r).get(r) == before {
 			return o, Left, nil
 		}

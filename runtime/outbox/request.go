@@ -89,4 +89,5 @@ const (
 	Refused               // it was not run, and may be performed
 	Ended                 // it has an outcome, which is stored
 	Left                  // it is left to the next opening of the store
+	Runs                  // it has not ended
 )

@@ -148,6 +148,35 @@ func TestASemaphoreIsHeldByMaxAtATimeInOrder(t *testing.T) {
 	})
 }
 
+// The wait for one of two channels ends with either of them, and a nil channel is never closed.
+func TestWaitsForEitherOfTwo(t *testing.T) {
+	for _, seed := range []uint64{0, 1, 2, 3} {
+		var s *Scheduler
+		if seed > 0 {
+			s = New(seed, func() string { return "nothing" })
+		}
+		var group sync.WaitGroup
+		one, other := make(chan struct{}), make(chan struct{})
+		waits := [][2]chan struct{}{{one, other}, {other, one}, {one, nil}, {nil, one}}
+		ended := make(chan struct{}, len(waits))
+		for _, w := range waits {
+			s.Go(&group, func() {
+				s.WaitEither(w[0], w[1])
+				ended <- struct{}{}
+			})
+		}
+		s.Yield()
+		if len(ended) > 0 {
+			t.Errorf("seed %d: a wait has ended before its channels were closed", seed)
+		}
+		close(one)
+		if s != nil {
+			s.Until(func() bool { return len(ended) == len(waits) })
+		}
+		group.Wait()
+	}
+}
+
 func TestPendingTellsWhenNothingIsLeft(t *testing.T) {
 	var p Pending
 	if p.Zero() != nil {

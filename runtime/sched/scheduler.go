@@ -193,6 +193,19 @@ func (s *Scheduler) Wait(ch <-chan struct{}) {
 	s.await(waiter{closed: ch})
 }
 
+// WaitEither returns when ch or or is closed. A nil channel never is.
+func (s *Scheduler) WaitEither(ch, or <-chan struct{}) {
+	if s == nil {
+		select {
+		case <-ch:
+		case <-or:
+		}
+		return
+	}
+	a, b := waiter{closed: ch}, waiter{closed: or}
+	s.Until(func() bool { return a.isOver() || b.isOver() })
+}
+
 // Until returns when cond holds. The running task, whichever it is, evaluates cond and holds nothing then. The
 // Scheduler is not nil.
 func (s *Scheduler) Until(cond func() bool) {
