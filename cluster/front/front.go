@@ -114,6 +114,7 @@ func New(cfg Config) *Front {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			to := addresseeOf(r.In.Context())
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(to.node)
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // else without the pairs that cannot be read
 			r.Out.Host = r.In.Host
 			r.Out.Header.Set(storeHeader, strconv.FormatUint(uint64(to.store), 10))
 			r.Out.Header.Set(remoteHeader, r.In.RemoteAddr)

@@ -347,6 +347,28 @@ func TestForwardedRequestsTellTheStore(t *testing.T) {
 	}
 }
 
+// A request that is forwarded keeps its query as it was sent: without a pair that cannot be read it would call with other arguments, and not be refused.
+func TestForwardedRequestsKeepTheirQuery(t *testing.T) {
+	there := &places{}
+	there.move(Place{Node: 2, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.RawQuery) })})
+	other := New(Config{Store: only, Locate: there.locate, Here: there.here, Log: slog.New(slog.DiscardHandler)})
+	server := httptest.NewServer(other.Forwarded())
+	defer server.Close()
+	p := &places{}
+	p.move(Place{Node: 2, Term: 1})
+	f := newFront(p, time.Second, func(ctx context.Context, _ event.NodeID) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
+	})
+	defer f.Close()
+	for _, query := range []string{"", "cents=100&size=LARGE", "cents=100&size=LARGE%", "a=1;b=2&c=3", "%zz", "x=%2B+y&&=", "b=2&a=1&b=3"} {
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/Shop/main/cheap?"+query, nil))
+		if got := w.Body.String(); w.Code != http.StatusOK || got != query {
+			t.Errorf("%q: %d, and the query is %q", query, w.Code, got)
+		}
+	}
+}
+
 // A request that is forwarded brings the time of the node that forwards it. One from a node whose clock is far ahead is not served.
 func TestForwardedRequestsTellTheTime(t *testing.T) {
 	var here, ahead fixed
