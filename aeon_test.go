@@ -142,6 +142,12 @@ func TestHandles(t *testing.T) {
 	if found, err := db.FindBank("Bank/main"); found != b || err != nil {
 		t.Errorf("%v was found, %v", found, err)
 	}
+	for _, name := range []string{":", ":x", ":0:99"} { // not ids
+		of := db.Bank(name)
+		if found, err := db.FindBank(of.String()); found != of || err != nil || of.String() != "Bank/"+name {
+			t.Errorf("%v is found as %v, %v", of, found, err)
+		}
+	}
 	for _, text := range []string{"", "Bank", "Bank/", "Account/x", "Bank:0:99", fay.String()} {
 		if _, err := db.FindBank(text); !errors.Is(err, aeon.ErrArguments) {
 			t.Errorf("%q was found: %v", text, err)

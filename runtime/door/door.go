@@ -51,22 +51,49 @@ func Open(cfg Config) *Door {
 // Actor returns an actor of c by its key: its name, or a colon and its id if it has no name. An actor with a name need not
 // be there: its first event creates it. The error is a *NotFoundError, or an *event.AwayError.
 func (d *Door) Actor(ctx context.Context, c *Class, key string) (order.Ref, error) {
-	ctx, cancel := d.within(ctx)
-	defer cancel()
 	if id, ok := strings.CutPrefix(key, ":"); ok {
 		return d.unnamed(ctx, c, id)
 	}
+	return d.named(ctx, c, key)
+}
+
+// ActorOf returns an actor of c by its text, as values have it: Class/name, which may begin with a colon, or Class:id if it has no name. The error is that of
+// Actor, or says that the text is neither.
+func (d *Door) ActorOf(ctx context.Context, c *Class, text string) (order.Ref, error) {
+	find := d.named
+	class, key, named := strings.Cut(text, "/")
+	if !named {
+		class, key, _ = strings.Cut(text, ":")
+		find = d.unnamed
+	}
+	if class != c.Name && class != c.Path() {
+		return order.Ref{}, notOf(c.Name, text)
+	}
+	return find(ctx, c, key)
+}
+
+// notOf says that a text is that of no actor of a class.
+func notOf(class, text string) error {
+	return &jsoncodec.Error{Msg: fmt.Sprintf("%q is no %s: that is %[2]s/NAME, or %[2]s:ID", text, class)}
+}
+
+// named finds an actor by its name.
+func (d *Door) named(ctx context.Context, c *Class, name string) (order.Ref, error) {
+	ctx, cancel := d.within(ctx)
+	defer cancel()
 	switch {
 	case c.Construct == nil:
 		return order.Ref{}, notFound("actors of class %s have no names, as its constructor has parameters: say %s/:ID, with the id that the program has given", c.Name, c.Name)
-	case key == "":
+	case name == "":
 		return order.Ref{}, notFound("an actor of class %s needs a name that is not empty", c.Name)
 	}
-	return activation.FindNamed(ctx, d.namer, c.Class, key)
+	return activation.FindNamed(ctx, d.namer, c.Class, name)
 }
 
 // unnamed finds an actor by its id.
 func (d *Door) unnamed(ctx context.Context, c *Class, text string) (order.Ref, error) {
+	ctx, cancel := d.within(ctx)
+	defer cancel()
 	id, err := event.ParseActorID(text)
 	if err != nil || id.IsNull() {
 		return order.Ref{}, notFound("%q is no id of an actor", text)
@@ -171,15 +198,10 @@ type names struct {
 // Actor implements jsoncodec.Names.
 func (n names) Actor(class, text string) (event.ActorID, error) {
 	c := n.classes.byPath[class]
-	prefix, key, named := strings.Cut(text, "/")
-	if !named {
-		prefix, key, _ = strings.Cut(text, ":")
-		key = ":" + key
+	if c == nil {
+		return event.ActorID{}, notOf(class[strings.LastIndexByte(class, '.')+1:], text)
 	}
-	if c == nil || prefix != c.Name && prefix != c.Path() {
-		return event.ActorID{}, fmt.Errorf("%q is no %s: that is %[2]s/NAME, or %[2]s:ID", text, class[strings.LastIndexByte(class, '.')+1:])
-	}
-	r, err := n.Door.Actor(n.ctx, c, key)
+	r, err := n.ActorOf(n.ctx, c, text)
 	if missing, is := errors.AsType[*NotFoundError](err); is && !missing.Gone.IsNull() {
 		err = &NoActorError{missing.Msg}
 	}

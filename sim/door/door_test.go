@@ -301,6 +301,25 @@ func TestValuesOfEveryType(t *testing.T) {
 	}
 }
 
+// What is behind the slash in the text of an actor is its name, also if it begins with a colon, as the ids of others do.
+func TestNamesThatBeginWithAColon(t *testing.T) {
+	s := serve(t, httpdoor.Config{})
+	var opened string
+	if err := json.Unmarshal([]byte(s.post("/v1/Shop/main/open", `{"owner":"ann"}`).body), &opened); err != nil {
+		t.Fatal(err)
+	}
+	const all = `{"Whole":0,"Small":0,"Large":0,"Real":0,"Flag":false,"Text":"","Raw":"","At":"2026-01-02T03:04:05Z","Took":"0s","Kind":"LARGE","Items":[],"Marks":[],"ByName":{},"Seen":{},"Best":null,"Cart":null,"Shop":%q}`
+	for _, name := range []string{":", ":x", ":0:0", ":1:7", "::", strings.TrimPrefix(opened, "Cart")} {
+		want := fmt.Sprintf(all, "Shop/"+name)
+		if kept := s.post("/v1/Shop/main/keep", `{"e":`+want+`}`); kept.status != http.StatusOK || !sameJSON(t, kept.body, want) {
+			t.Errorf("%q: %d %s", name, kept.status, kept.body)
+		}
+	}
+	if got := s.post("/v1/Shop/main/keep", `{"e":`+fmt.Sprintf(all, "Shop"+strings.TrimPrefix(opened, "Cart"))+`}`); got.status != http.StatusBadRequest {
+		t.Errorf("a cart as a shop: %d %s", got.status, got.body)
+	}
+}
+
 // sameJSON compares two texts without regard to the form of strings.
 func sameJSON(t testing.TB, a, b string) bool {
 	t.Helper()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -35,15 +34,7 @@ func Find(db *DB, c *aeonrt.Class, text string) (Handle, error) {
 	if err != nil {
 		return Handle{}, invalid("%v", err)
 	}
-	prefix, key, named := strings.Cut(text, "/")
-	if !named {
-		prefix, key, _ = strings.Cut(text, ":")
-		key = ":" + key
-	}
-	if prefix != c.Name && prefix != c.Path() {
-		return Handle{}, invalid("%q is no %s: that is %[2]s/NAME, or %[2]s:ID", text, c.Name)
-	}
-	r, err := db.door.Actor(context.Background(), class, key)
+	r, err := db.door.ActorOf(context.Background(), class, text)
 	if err != nil {
 		return Handle{}, failed(context.Background(), err)
 	}
