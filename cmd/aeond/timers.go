@@ -56,7 +56,7 @@ func timers(env *cli.Env, dir string, query url.Values, limit int, asJSON bool) 
 
 func writeTimer(to io.Writer, t *inspection.Timer) error {
 	what := printable(string(t.Actor)) + "." + t.Method
-	if args := string(t.Arguments); args != "[]" {
+	if args := string(t.Arguments); args != "[]" && args != "null" {
 		what += " " + printable(args)
 	}
 	if t.Every != "" {

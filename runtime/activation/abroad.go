@@ -456,8 +456,3 @@ func (cx *Activation) Told(list []across.Line, grown []order.Wanted) {
 		cx.Ops = append(cx.Ops, o)
 	}
 }
-
-// Line returns a callback as other stores get it; number is its number among those of its event, 0 if that is not known.
-func (o *Op) Line(number int) across.Line {
-	return across.Line{Number: number, Object: o.Object.Stored(), Method: o.Call.Path(), Args: codec.ArgsOf(o.Args), Issuer: o.Issuer.ID}
-}

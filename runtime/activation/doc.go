@@ -20,6 +20,7 @@
 // moves between them:
 //
 //	abroad.go       calls of actors of other stores, and calls of other stores here; new actors elsewhere
+//	clientcall.go   callbacks of clients of other stores, and timers that call these
 //	record.go       what traces and spans have of it
 //	issue.go        ops as they are stored, with their arguments
 //	reach.go        whether an actor reaches another one by way of other stores: no cycle of ownership may come about

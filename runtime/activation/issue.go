@@ -20,8 +20,11 @@ func EncodeArgs(args []byte, encoder *codec.Encoder, ops []Op) []byte {
 		switch {
 		case o.Kind == OpBranch:
 			args = EncodeArgs(args, encoder, o.Branch.Ops())
-		case o.Kind == OpEmit, o.Kind == OpTail, o.Kind == OpGo, o.Kind == OpTimer && o.Object == nil:
+		case o.Kind == OpEmit, o.Kind == OpTail, o.Kind == OpGo, o.Kind == OpTimer && o.IsStored():
 			o.Encoded[0] = uint32(len(args))
+			if o.Object != nil {
+				args = row.AppendClientCall(args, o.Object.Stored(), o.Call.Path())
+			}
 			args = codec.AppendArgs(args, encoder, o.Args)
 			o.Encoded[1] = uint32(len(args))
 		}
@@ -30,7 +33,7 @@ func EncodeArgs(args []byte, encoder *codec.Encoder, ops []Op) []byte {
 }
 
 // issues appends ops as they are stored, in program order. args has their arguments, where Encoded says; number returns the number of the signature of a
-// method; hold is told which actors the event holds for writing until it is carried out. Timers that call clients end with the process, as these do.
+// method; hold is told which actors the event holds for writing until it is carried out.
 func issues(list []row.Issue, ops []Op, args []byte, number func(*Method) uint32, hold func(*order.Handle)) []row.Issue {
 	for i := range ops {
 		o := &ops[i]
@@ -50,7 +53,7 @@ func issues(list []row.Issue, ops []Op, args []byte, number func(*Method) uint32
 			s.Kind = row.IssueGo
 		case OpTimer, OpCancel:
 			hold(o.Issuer)
-			if s.Kind = row.IssueTimer; o.Kind == OpCancel || o.Object != nil {
+			if s.Kind = row.IssueTimer; o.Kind == OpCancel || !o.IsStored() {
 				s.Kind = row.IssueCancel
 			}
 		default:
@@ -58,7 +61,8 @@ func issues(list []row.Issue, ops []Op, args []byte, number func(*Method) uint32
 			assert.Unreachable("activation: a part issues %d", o.Kind)
 		}
 		if s.Kind != row.IssueCancel {
-			s.Target, s.Signature, s.Args = o.Target.ID, number(o.Method), args[o.Encoded[0]:o.Encoded[1]]
+			s.Signature, s.Target = o.Callee(number)
+			s.Args = args[o.Encoded[0]:o.Encoded[1]]
 		}
 		list = append(list, s)
 	}
@@ -67,10 +71,10 @@ func issues(list []row.Issue, ops []Op, args []byte, number func(*Method) uint32
 
 var issuedKinds = map[row.IssueKind]OpKind{row.IssueEvent: OpEmit, row.IssueTail: OpTail, row.IssueGo: OpGo, row.IssueTimer: OpTimer, row.IssueCancel: OpCancel}
 
-// Issued returns the op that was stored, without its method and arguments.
+// Issued returns the op that was stored, without what it calls and the arguments.
 func Issued(s *row.Issue, handle func(event.ActorID) *order.Handle) Op {
 	o := Op{Kind: issuedKinds[s.Kind], Issuer: handle(s.Issuer), Name: s.Name, Delay: time.Duration(s.Delay), Every: time.Duration(s.Every), Keep: s.Keep}
-	if o.Kind != OpCancel {
+	if s.Signature != 0 {
 		o.Target = handle(s.Target)
 	}
 	return o

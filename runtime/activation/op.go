@@ -57,6 +57,8 @@ type Receiver interface {
 	IsNull() bool
 	// Stored returns the number by which it is stored, and by which other stores know it.
 	Stored() uint64
+	// Elsewhere reports whether its client is one of another store.
+	Elsewhere() bool
 }
 
 // Callback is a method of client objects. It is an *exec.ClientMethod.

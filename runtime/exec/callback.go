@@ -31,6 +31,9 @@ type ClientRef struct{ o *ClientObject }
 // IsNull reports whether the reference is null.
 func (r ClientRef) IsNull() bool { return r.o == nil }
 
+// Elsewhere reports whether its client is one of another store.
+func (r ClientRef) Elsewhere() bool { return clientOf(r.o.client).abroad }
+
 // Self returns the object behind the reference, nil for null.
 func (r ClientRef) Self() any {
 	if r.o == nil {

@@ -155,7 +155,11 @@ func (f *follow) add(ops []activation.Op) {
 				f.lanes = append(f.lanes, l)
 			}
 		case activation.OpCallback:
-			if to := clientOf(receiver(o).client); to.abroad {
+			over := f.ev.endsTimer(o)
+			if over {
+				s.timers.Drop(o.Timer)
+			}
+			if to := clientOf(receiver(o).client); to.abroad || over {
 				f.callbacks++ // their store has them: see hold
 			} else if to.post(callback{receiver(o), o.Call.(*ClientMethod), o.Args, o.Timer, f.called(o), f.issued(), f.callbacks, f.ev.maxPos, f.ev.printed, nil}) {
 				f.boxes = append(f.boxes, to)

@@ -292,7 +292,7 @@ func (w *opWriter) write(ops []activation.Op) {
 			w.cancel(o.Issuer, o.Name)
 		case activation.OpCallback:
 			if o.Timer != nil {
-				w.advance(o.Timer)
+				w.advance(o.Timer, w.ev.endsTimer(o))
 			}
 		}
 	}
@@ -319,7 +319,7 @@ func (w *opWriter) emit(o *activation.Op, index int) {
 		outbox.WriteSubEvent(w.rows(), o.Issuer.ID, o.Target.ID, o.Seq, &e)
 	}
 	if o.Timer != nil {
-		w.advance(o.Timer)
+		w.advance(o.Timer, false)
 	}
 }
 
@@ -333,10 +333,10 @@ func (w *opWriter) setTimer(o *activation.Op) {
 	t.Generation = w.d.nextSeq()
 	o.Made = t
 	w.timers = append(w.timers, t)
-	if o.Object != nil {
-		return // of a client of this process
+	if o.IsStored() {
+		signature, target := o.Callee(w.d.signatures.Number)
+		outbox.WriteTimer(w.rows(), t, signature, w.ev.ID, target, w.encoded(o))
 	}
-	outbox.WriteTimer(w.rows(), t, w.d.signatures.Number(o.Method), w.ev.ID, o.Target.ID, w.encoded(o))
 }
 
 // cancel removes the row of the timer of that name. A timer that this event has set comes before an older one.
@@ -345,4 +345,4 @@ func (w *opWriter) cancel(issuer *order.Handle, name string) {
 }
 
 // advance moves the row of a timer that has fired.
-func (w *opWriter) advance(t *timer) { w.d.sys.timers.Advance(w.rows(), t) }
+func (w *opWriter) advance(t *timer, over bool) { w.d.sys.timers.Advance(w.rows(), t, over) }

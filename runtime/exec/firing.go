@@ -50,7 +50,7 @@ func (s *System) fire(t *timer) {
 	case t.Call.Again != nil:
 		t.Call.Again()
 		return
-	case o != nil && clientOf(o.(ClientRef).o.client).gone(): // its callbacks are dropped, and no program could end an `every` without a name
+	case o != nil && t.Row.Call == nil && clientOf(o.(ClientRef).o.client).gone(): // its callbacks are dropped, and no program could end an `every` without a name
 		s.timers.Drop(t)
 		s.timers.Ended(t)
 		return

@@ -13,37 +13,7 @@ import (
 
 // Callbacks of events to clients of other stores: see across.Held.
 
-// holding names callbacks of an event that another store holds.
-type holding struct {
-	store  event.StoreID
-	number uint64
-	lines  []across.Line
-	gone   bool // their clients, for good
-}
-
-// holdCallbacks gathers the callbacks of the event to which other stores are to give places. Those of clients of this store need nothing. n is how many
-// callbacks were issued before; holdCallbacks adds its own.
-func (ev *Event) holdCallbacks(ops []activation.Op, n int) int {
-	for i := range ops {
-		switch o := &ops[i]; o.Kind {
-		case activation.OpBranch:
-			n = ev.holdCallbacks(o.Branch.Ops(), n)
-		case activation.OpCallback:
-			if n++; !clientOf(receiver(o).client).abroad {
-				continue
-			}
-			store := event.StoreIn(receiver(o).number)
-			k := slices.IndexFunc(ev.prep.held, func(h holding) bool { return h.store == store })
-			if k < 0 {
-				k, ev.prep.held = len(ev.prep.held), append(ev.prep.held, holding{store: store, number: ev.sys.durable.nextSeq()})
-			}
-			ev.prep.held[k].lines = append(ev.prep.held[k].lines, o.Line(n))
-		}
-	}
-	return n
-}
-
-// hold has the stores of clients give what holdCallbacks has gathered its places while the event has all its locks: so callbacks have the order of the
+// hold has the stores of clients give what activation.HoldCallbacks has gathered its places while the event has all its locks: so callbacks have the order of the
 // commits. False: the attempt is over before, as if a vote was lost.
 func (ev *Event) hold() bool {
 	for i := range ev.prep.held {
@@ -51,7 +21,7 @@ func (ev *Event) hold() bool {
 		ev.sys.live.Add(1)                           // until it has been told what becomes of them
 		ev.sys.cfg.Spans.Issues(ev.told.span, ev.ID) // by that store
 		placed := false
-		if h.gone, placed = ev.sys.across.Hold(&ev.Attempt, h.store, h.number, h.lines); !placed {
+		if h.Gone, placed = ev.sys.across.Hold(&ev.Attempt, h.Store, h.Number, h.Lines); !placed {
 			ev.prep.held = slices.Delete(ev.prep.held, i+1, len(ev.prep.held)) // the others were not sent
 			return false
 		}
@@ -64,17 +34,14 @@ func (ev *Event) let(yes bool) {
 	s, pos := ev.sys, ev.maxPos
 	for _, h := range ev.prep.held {
 		if !yes {
-			s.across.Let(h.store, h.number, false)
+			s.across.Let(h.Store, h.Number, false)
 			s.live.Add(-1)
 			continue
-		}
-		if h.gone {
-			s.timers.Drop(ev.Root.Ops[0].Timer) // a firing has one op
 		}
 		s.workers.Run(func() {
 			if s.durable.Wait(pos) == nil {
 				s.output.FlushAll() // also lines of this event, and of those before it
-				s.across.Let(h.store, h.number, true)
+				s.across.Let(h.Store, h.Number, true)
 			}
 			s.live.Add(-1)
 		})
@@ -82,8 +49,17 @@ func (ev *Event) let(yes bool) {
 	ev.prep.held = slices.Delete(ev.prep.held, 0, len(ev.prep.held))
 }
 
+// endsTimer reports whether a timer has fired a callback of a client that has gone, and so is over.
+func (ev *Event) endsTimer(o *activation.Op) bool {
+	held := ev.prep != nil && len(ev.prep.held) > 0 && ev.prep.held[0].Gone // a firing has one op
+	return o.Timer != nil && (held || clientOf(receiver(o).client).gone())
+}
+
 // holdFor gives callbacks of another store's event their places. False: this version of the program does not have one of their methods.
 func (s *System) holdFor(q *across.Question) bool {
+	if q.Gone = !slices.ContainsFunc(q.Lines, func(l across.Line) bool { return s.objects.Find(l.Object) != nil }); q.Gone {
+		return true // perhaps with the version of the program that had their methods
+	}
 	list := make([]callback, len(q.Lines))
 	for i := range q.Lines {
 		object, m, args := s.readLine(&q.Lines[i])
@@ -93,7 +69,6 @@ func (s *System) holdFor(q *across.Question) bool {
 		}
 		list[i] = callback{object: object.(ClientRef).o, method: m.(*ClientMethod), args: args, number: q.Lines[i].Number, held: q.Held, origin: s.cfg.Spans.Stored(q.Event)}
 	}
-	q.Gone = !slices.ContainsFunc(q.Lines, func(l across.Line) bool { return s.objects.Find(l.Object) != nil })
 	for i, c := range list {
 		c.from = s.tracer.Held(q.Event, event.StoreIn(q.Number), q.Lines[i].Issuer, c.number)
 		if to := clientOf(c.object.client); to.post(c) {

@@ -18,10 +18,10 @@ type preparation struct {
 	state.Writer
 	d       *durable
 	encoder codec.Encoder
-	args    []byte    // of what the event issues, one behind the other
-	result  []byte    // of the request that ends with the event
-	timers  []*timer  // that the event has set, in order
-	held    []holding // of a system among several
+	args    []byte               // of what the event issues, one behind the other
+	result  []byte               // of the request that ends with the event
+	timers  []*timer             // that the event has set, in order
+	held    []activation.Holding // of a system among several
 
 	// Of a part.
 	doubt    row.Writer // of its row
@@ -84,7 +84,7 @@ func (ev *Event) prepare() (err error) {
 	if len(ev.Root.Ops) > 0 {
 		w.args = activation.EncodeArgs(w.args, &w.encoder, ev.Root.Ops)
 		if ev.sys.across != nil {
-			ev.holdCallbacks(ev.Root.Ops, 0)
+			w.held, _ = activation.HoldCallbacks(w.held, ev.Root.Ops, 0, w.d.nextSeq)
 		}
 	}
 	if (ev.isAwaited() || ev.chain != nil && ev.chain.is.Waits == event.ClientWaits && ev.chain.ended == nil) && !ev.Root.GoesOn() && !ev.tailed() {

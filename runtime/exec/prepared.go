@@ -168,11 +168,7 @@ func (r *recovery) issue(s *row.Issue) (o activation.Op, err error) {
 	if o = activation.Issued(s, r.d.Handle); o.Kind == activation.OpCancel {
 		return o, nil
 	}
-	sig, err := r.d.signatures.Waiting(s.Signature)
-	if sig == nil {
-		return o, err
-	}
-	o.Method = sig.Method
-	o.Args, err = r.args(s.Args, o.Method)
+	c, err := r.timed(s.Signature, s.Args)
+	o.Method, o.Object, o.Call, o.Args = c.Method, c.Object, c.Call, c.Args
 	return o, err
 }

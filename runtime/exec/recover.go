@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
@@ -226,9 +227,9 @@ func (r *recovery) continuations() error {
 func (r *recovery) setTimers() error {
 	now := r.s.clock.Now()
 	r.timers = make(map[outbox.TimerID]*timer)
-	return r.waiting(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
-		t, err := r.timer(rest, payload, sig)
-		if err != nil {
+	return r.d.Rows(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte) error {
+		t, err := r.timer(rest, payload)
+		if t == nil {
 			return err
 		}
 		r.timers[outbox.TimerID{Issuer: t.Issuer, Generation: t.Generation}] = t
@@ -238,18 +239,35 @@ func (r *recovery) setTimers() error {
 	})
 }
 
+// timed reads what a timer, or anything else that was issued, calls. It is nothing, and counted, if the program cannot read it.
+func (r *recovery) timed(signature uint32, args []byte) (c timed, err error) {
+	if signature == 0 {
+		var object uint64
+		object, c.Call, c.Args, err = activation.ReadClientCall(args)
+		c.Object = r.s.ResolveClient(object)
+		return c, err
+	}
+	sig, err := r.d.signatures.Waiting(signature)
+	if sig != nil {
+		c.Method = sig.Method
+		c.Args, err = r.args(args, c.Method)
+	}
+	return c, err
+}
+
 // timer reads one timer.
-func (r *recovery) timer(rest, payload []byte, sig *state.StoredSignature[*Method]) (t *timer, err error) {
+func (r *recovery) timer(rest, payload []byte) (t *timer, err error) {
 	t, x, err := outbox.ReadTimer[timed](rest, payload)
 	if err != nil {
 		return nil, err
 	}
 	c := &t.Call
-	c.Method = sig.Method
-	if c.Args, err = r.args(x.Args, c.Method); err != nil {
+	if *c, err = r.timed(t.Row.Signature, x.Args); err != nil || c.Method == nil && c.Object == nil {
 		return nil, err
 	}
-	t.Issuer, c.Target = r.d.Handle(x.Issuer), r.d.Handle(x.Target)
+	if t.Issuer = r.d.Handle(x.Issuer); c.Method != nil {
+		c.Target = r.d.Handle(x.Target)
+	}
 	if err := r.d.Attach(t.Issuer); err != nil {
 		return nil, err
 	}

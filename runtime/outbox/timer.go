@@ -33,7 +33,7 @@ type Timer[C any] struct {
 	firings int // how many firings, and events or callbacks of theirs, have not ended; meanwhile ticks coalesce
 }
 
-// TimerRow is what a timer keeps of its row. A callback of a client of this process has no row.
+// TimerRow is what a timer keeps of its row. A callback of a client of its own store has no row.
 type TimerRow struct {
 	Call      []byte // the part that does not change; nil if there is no row
 	Signature uint32 // number of the signature of its call

@@ -81,16 +81,16 @@ func (ts *Timers[C]) DeleteOf(w *row.Writer, issuer *order.Handle) {
 	}
 }
 
-// Advance moves the row of a timer that has fired to its next tick, or removes the row of a one-shot timer. The
+// Advance moves the row of a timer that has fired to its next tick, or removes the row of a one-shot timer, and of one that is over with this firing. The
 // timer may have been cancelled since the firing began.
-func (ts *Timers[C]) Advance(w *row.Writer, t *Timer[C]) {
+func (ts *Timers[C]) Advance(w *row.Writer, t *Timer[C], over bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if t.Row.Call == nil || t.off {
 		return
 	}
 	DeleteTimer(w, t)
-	if t.Every > 0 {
+	if t.Every > 0 && !over {
 		writeTimer(w, t, t.Due, t.Ticks)
 	}
 }

@@ -35,6 +35,19 @@ func ReadTimer(payload []byte) (t event.Timer, signature uint32, ticks uint64, c
 	return t, signature, ticks, call, in.End()
 }
 
+// AppendClientCall appends what a call of an object of a client has in front of its arguments: the number of the object, and the method as stores name it. It
+// stands in place of arguments where there is no signature, and no target.
+func AppendClientCall(b []byte, object uint64, method string) []byte {
+	return AppendText(binary.AppendUvarint(b, object), method)
+}
+
+// ReadClientCall reads what AppendClientCall has written, and the arguments behind that, which are part of data.
+func ReadClientCall(data []byte) (object uint64, method string, args []byte, err error) {
+	in := Read(data)
+	object, method, args = in.Uint(), in.Text(), in.Rest()
+	return object, method, args, in.End()
+}
+
 // TimerKeyMin is how many bytes the key of a timer has behind its section.
 const TimerKeyMin = 8 + store.ActorSize + 8
 

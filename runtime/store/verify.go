@@ -42,13 +42,13 @@ func SectionOf(key []byte) (p event.PartitionID, s Section, ok bool) {
 }
 
 // SignatureOf returns the number of the signature with which the row of a waiting call begins. ok is false for rows of
-// other sections, and for one that is too short.
+// other sections, for one that is too short, and for a timer that calls a client: that has none.
 func SignatureOf(s Section, payload []byte) (number uint32, ok bool) {
 	if s != Continuations && s != Outbox && s != Timers {
 		return 0, false
 	}
 	n, size := binary.Uvarint(payload)
-	return uint32(n), size > 0
+	return uint32(n), size > 0 && (n > 0 || s != Timers)
 }
 
 // String names what the rows of a section are.

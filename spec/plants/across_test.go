@@ -39,6 +39,9 @@ const overWithIt = "./runtime/nodes -run OverWith"
 // callbacks are clients outside of clusters whose stores crash.
 const callbacks = "./runtime/nodes -run TestCallbacksThroughFaults"
 
+// clientTimers are timers that call clients of other stores.
+const clientTimers = "./runtime/nodes -run TestTimers"
+
 // whileWaiting are events that wait for other stores between two attempts, while the evictor detaches actors.
 const whileWaiting = "./runtime/nodes -timeout 60s -run TestActorsLeave"
 
@@ -434,6 +437,30 @@ var ofAcross = []plant{
 		"if f.cfg.Known != nil {",
 		"if f.cfg.Known == nil {",
 		"./cluster/front -run TestARequestWaitsForTheStores"),
+	bug("a timer that calls a client of another store ends with its own", "runtime/activation/clientcall.go",
+		"return o.Object == nil || o.Object.Elsewhere()",
+		"return o.Object == nil",
+		clientTimers+"OutliveTheirStoreForClientsElsewhere", clientTimers+"ForClientsOfOtherVersions"),
+	bug("a part that is in doubt forgets a timer that calls a client of another store", "runtime/activation/issue.go",
+		"o.Kind == OpCancel || !o.IsStored() {",
+		"o.Kind == OpCancel || o.Object != nil {",
+		clientTimers+"OutliveTheirStoreForClientsElsewhere"),
+	bug("a timer stays stored whose client has gone", "runtime/outbox/timerrow.go",
+		"if t.Every > 0 && !over {",
+		"if t.Every > 0 {",
+		clientTimers+"OutliveTheirStoreForClientsElsewhere", clientTimers+"ForClientsThatAreNowhere"),
+	bug("a timer waits for the version that its client had, which has gone", "runtime/exec/held.go",
+		"; q.Gone {",
+		"; q.Gone && len(q.Lines) == 0 {",
+		clientTimers+"ForClientsOfOtherVersions"),
+	bug("what a version of the program does not know is called of a client that has gone", "runtime/exec/commit.go",
+		"to.abroad || over {",
+		"to.abroad {",
+		clientTimers+"ForClientsThatAreNowhere"),
+	bug("a timer that calls a client is taken for one of a method", "runtime/store/verify.go",
+		"(n > 0 || s != Timers)",
+		"s <= Timers",
+		clientTimers+"ForClientsElsewhereAreListed"),
 	bug("a name that is escaped by HTTP is another one", "cluster/route.go",
 		"r.URL.EscapedPath()",
 		"r.URL.Path",

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
@@ -17,9 +18,10 @@ import (
 // Timer is a pending timer in a list, as JSON has it.
 type Timer struct {
 	Due    time.Time     `json:"due"`
-	Actor  bytejson.Text `json:"actor"` // whose method it calls
+	Actor  bytejson.Text `json:"actor"` // whose method it calls, or the object of a client
 	Method string        `json:"method"`
-	// Arguments stand in an array in the order of the parameters: the store does not have their names.
+	// Arguments stand in an array in the order of the parameters: the store does not have their names. Of a call of a client it does not have the types, either:
+	// they are null.
 	Arguments json.RawMessage `json:"arguments"`
 	Every     string          `json:"every,omitempty"` // the period, as Go writes a time.Duration; "": it fires once
 	Name      bytejson.Text   `json:"name,omitempty"`
@@ -85,19 +87,29 @@ func (in *Inspection) timer(h *timers, methods map[uint32]store.Signature, types
 	if err != nil {
 		return nil, err
 	}
+	line := &Timer{Due: time.Unix(0, h.due).UTC(), Name: bytejson.Text(t.Name), From: bytejson.Text(in.textOf(h.issuer, "")), Event: t.Parent.String()}
+	if t.Every > 0 {
+		line.Every = t.Every.String()
+	}
+	if number == 0 {
+		return line, in.client(line, t.Args)
+	}
 	m, ok := methods[number]
 	if !ok {
 		return nil, fmt.Errorf("its signature %d is not in the schema", number)
 	}
-	args, err := types.Arguments(m.Text, t.Args, in)
-	line := &Timer{
-		Due: time.Unix(0, h.due).UTC(), Actor: bytejson.Text(in.ActorText(m.Class, t.Target)), Method: m.Method, Arguments: args,
-		Name: bytejson.Text(t.Name), From: bytejson.Text(in.textOf(h.issuer, "")), Event: t.Parent.String(),
-	}
-	if t.Every > 0 {
-		line.Every = t.Every.String()
-	}
+	line.Actor, line.Method = bytejson.Text(in.ActorText(m.Class, t.Target)), m.Method
+	line.Arguments, err = types.Arguments(m.Text, t.Args, in)
 	return line, err
+}
+
+// client completes the line of a timer that calls a client.
+func (in *Inspection) client(line *Timer, call []byte) error {
+	object, name, _, err := row.ReadClientCall(call)
+	path, _, _ := strings.Cut(name, "#") // behind that it has a hash of its types
+	dot := strings.LastIndexByte(path, '.')
+	line.Actor, line.Method = bytejson.Text(fmt.Sprintf("%s:%d", in.short(path[:max(0, dot)]), object)), path[dot+1:]
+	return err
 }
 
 // timers goes over the timers of a partition, which stand in the order in which they are due.
