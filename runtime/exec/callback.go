@@ -156,6 +156,9 @@ func (face *Client) Callback(target ClientRef, m *ClientMethod, args order.Args)
 	if target.o == nil {
 		panic(value.Fault{Msg: msgNull})
 	}
+	if target.Elsewhere() {
+		panic(value.Fault{Msg: "a client calls a client of another store, which actors alone can do"})
+	}
 	if to := clientOf(target.o.client); to.post(callback{object: target.o, method: m, args: args}) {
 		cl.sys.workers.Run(to.drain)
 	}

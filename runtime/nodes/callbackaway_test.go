@@ -12,7 +12,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/value"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
 
@@ -126,4 +128,20 @@ func TestACallbackToAStoreThatIsAway(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Code of a client that calls a client of another store fails. An actor may call it.
+func TestAClientCallsNoClientElsewhere(t *testing.T) {
+	c := openProgram(t, &shop.AeonPackage, 2, func(cfg *nodes.Config) { cfg.System.ClientClasses = aeonrt.AllClientClasses(&shop.AeonPackage) })
+	ear := exec.NewRemote(c.System(1).Client(), &exec.Remote{})
+	s := c.System(0)
+	err := value.Try(func() {
+		s.Client().Callback(s.ResolveClient(ear.Stored()), aeonrt.AllClientClasses(&shop.AeonPackage)[0].Methods[0], nil)
+	})
+	if err == nil || !strings.Contains(err.Error(), "a client of another store") {
+		t.Errorf("it ends with %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }
