@@ -67,7 +67,7 @@ type counted struct {
 func (c counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.by.bytes += int64(n)
-	if full := c.by.of.kept.Take(c.by.from, int64(n), keptMax, gate.EachOf(keptMax, resendMax)); full != nil {
+	if full := c.by.of.kept.Take(c.by.from, int64(n), keptMax, door.EachOf(keptMax, resendMax)); full != nil {
 		return n, full
 	}
 	return n, err

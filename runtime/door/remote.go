@@ -56,10 +56,10 @@ func (c *ClientClass) Taken(may func(*Class, *Method) bool) bool {
 
 // RemoteLimits bound Remotes. The zero value of a bound is its default.
 type RemoteLimits struct {
-	Max       int           // clients; 16 384
+	Max       int           // clients; of those of one caller see EachOf; 16 384
 	KeptMax   int           // callbacks of a client that are kept; 10 000
 	BytesMax  int64         // that they take; 1 MiB
-	AllMax    int64         // that those of all clients take; 256 MiB
+	AllMax    int64         // that those of all clients take; of those of one caller see EachOf; 256 MiB
 	ExpiryMin time.Duration // how long a client without a stream stays at least; 10 minutes
 }
 
@@ -81,6 +81,9 @@ func (l *RemoteLimits) defaults() {
 	}
 }
 
+// EachOf returns how much of a room one source may take, so that none takes the room of all; it is enough for one request, or one client.
+func EachOf(all, one int64) int64 { return max(all/4, one) }
+
 // Remotes are the clients outside of the program that receive callbacks. They live in memory, and end with the process. There
 // is no goroutine for any of them: one that has expired is found when another one begins, or a stream begins or ends.
 type Remotes struct {
@@ -92,15 +95,43 @@ type Remotes struct {
 	mu        struct { // taken before that of a Remote
 		sync.Mutex
 		byID  map[string]*Remote
+		parts map[string]*part // of the callers that have clients, by their names
 		swept time.Time
 	}
+}
+
+// part is what the clients of one caller take.
+type part struct {
+	max     int64        // bytes
+	bytes   atomic.Int64 // that their callbacks take
+	clients int          // guarded by Remotes.mu
 }
 
 func newRemotes(d *Door, limits RemoteLimits) *Remotes {
 	limits.defaults()
 	rs := &Remotes{door: d, limits: limits}
-	rs.mu.byID = make(map[string]*Remote)
+	rs.mu.byID, rs.mu.parts = make(map[string]*Remote), make(map[string]*part)
 	return rs
+}
+
+// partOf returns the part of a caller to which it adds a client. Where callers are not told apart all is one part. Caller holds mu.
+func (rs *Remotes) partOf(caller string) (*part, error) {
+	p, clients, bytes := rs.mu.parts[caller], rs.limits.Max, rs.limits.AllMax
+	if caller != "" {
+		clients, bytes = int(EachOf(int64(clients), 1)), EachOf(bytes, rs.limits.BytesMax)
+	}
+	if p == nil {
+		p = &part{max: bytes}
+	}
+	switch {
+	case len(rs.mu.byID) >= rs.limits.Max:
+		return nil, &FullError{fmt.Sprintf("there are %d clients, which is the limit", rs.limits.Max)}
+	case p.clients >= clients:
+		return nil, &FullError{fmt.Sprintf("the caller has %d clients, which is the limit", clients)}
+	}
+	p.clients++
+	rs.mu.parts[caller] = p
+	return p, nil
 }
 
 func (rs *Remotes) now() time.Time { return time.Unix(0, rs.door.namer.Now()) }
@@ -124,9 +155,11 @@ func (rs *Remotes) Begin(caller string, classes []*ClientClass) (*Remote, error)
 	r.mu.first, r.mu.left = 1, rs.now()
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if len(rs.mu.byID) >= rs.limits.Max {
-		return nil, &FullError{fmt.Sprintf("there are %d clients, which is the limit", rs.limits.Max)}
+	of, err := rs.partOf(caller)
+	if err != nil {
+		return nil, err
 	}
+	r.part = of
 	number := uint64(0)
 	for _, c := range classes {
 		number = exec.NewRemote(r.client, &exec.Remote{Class: c.ClientClass, Caller: caller, Deliver: r.deliverer(c), Lost: r.lost}).Stored()
@@ -214,21 +247,46 @@ func (rs *Remotes) forget(r *Remote) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	delete(rs.mu.byID, r.ID)
+	if r.part.clients--; r.part.clients == 0 {
+		delete(rs.mu.parts, r.caller)
+	}
 }
 
-// reserve takes the room that a callback needs from what all may take. If there is none, the callbacks that clients have
-// been sent give way. Caller holds no mu.
-func (rs *Remotes) reserve(size int64) bool {
-	if rs.bytes.Add(size) <= rs.limits.AllMax {
-		return true
+// reserve takes the room that a callback needs from what all may take, and from the part of the caller. If there is none, the callbacks that
+// clients have been sent give way, those of others only for the room of all. The error says what is full. Caller holds no mu.
+func (r *Remote) reserve(size int64) error {
+	rs := r.all
+	r.take(size)
+	full := func() error {
+		switch {
+		case rs.bytes.Load() > rs.limits.AllMax:
+			return fmt.Errorf("the callbacks of all clients take %d bytes, which is the limit", rs.limits.AllMax)
+		case r.part.bytes.Load() > r.part.max:
+			return fmt.Errorf("the callbacks of all clients of the caller take %d bytes, which is the limit", r.part.max)
+		}
+		return nil
 	}
-	for _, r := range rs.list() {
-		if r.giveWay(); rs.bytes.Load() <= rs.limits.AllMax {
-			return true
+	err := full()
+	if err == nil {
+		return nil
+	}
+	for _, other := range rs.list() {
+		if other.part != r.part && rs.bytes.Load() <= rs.limits.AllMax {
+			continue
+		}
+		other.giveWay()
+		if err = full(); err == nil {
+			return nil
 		}
 	}
-	rs.bytes.Add(-size)
-	return false
+	r.take(-size)
+	return err
+}
+
+// take counts bytes that the callbacks of the client take, fewer if size is negative.
+func (r *Remote) take(size int64) {
+	r.all.bytes.Add(size)
+	r.part.bytes.Add(size)
 }
 
 func (rs *Remotes) writeMetrics(w *metrics.Writer) {
@@ -248,6 +306,7 @@ type Remote struct {
 	References []string // to its objects, one for each class that it has begun with: their texts as arguments
 	all        *Remotes
 	caller     string
+	part       *part
 	client     *exec.Client
 	mu         struct {
 		sync.Mutex
@@ -311,8 +370,8 @@ func (r *Remote) deliver(d Delivery, args order.Args) {
 		r.all.dropped.Add(1)
 		return
 	}
-	if !r.all.reserve(d.size()) {
-		r.drop(ended(Overflow, "the callbacks of all clients take %d bytes, which is the limit", r.all.limits.AllMax))
+	if full := r.reserve(d.size()); full != nil {
+		r.drop(ended(Overflow, "%v", full))
 		return
 	}
 	if !r.keep(d) {
@@ -330,7 +389,7 @@ func (r *Remote) keep(d Delivery) bool {
 		r.shift()
 	}
 	if m.ended != nil || full() {
-		r.all.bytes.Add(-d.size())
+		r.take(-d.size())
 		return false
 	}
 	d.Number = m.first + uint64(len(m.kept))
@@ -357,7 +416,7 @@ func (r *Remote) shift() {
 	}
 	m.first++
 	m.bytes -= size
-	r.all.bytes.Add(-size)
+	r.take(-size)
 }
 
 // giveWay forgets the callbacks that a stream has been given.
@@ -401,7 +460,7 @@ func (r *Remote) endIf(why *EndedError, cond func() bool) bool {
 	m.ended = why
 	last := m.first + uint64(len(m.kept)) - 1
 	r.all.dropped.Add(last - m.sent)
-	r.all.bytes.Add(-m.bytes)
+	r.take(-m.bytes)
 	m.kept, m.bytes, m.first = nil, 0, last+1
 	m.stream.wake()
 	m.Unlock()

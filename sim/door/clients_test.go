@@ -183,9 +183,9 @@ func TestCallbacks(t *testing.T) {
 }
 
 // figure returns what the program counts under a name.
-func (s *served) figure(name string) (n int64) {
+func (s *served) figure(name string, head ...string) (n int64) {
 	s.t.Helper()
-	for line := range strings.Lines(s.ask("GET", "/metrics", "").body) {
+	for line := range strings.Lines(s.ask("GET", "/metrics", "", head...).body) {
 		if _, err := fmt.Sscanf(line, name+" %d", &n); err == nil {
 			return n
 		}
@@ -234,22 +234,30 @@ func TestWrongClients(t *testing.T) {
 	}
 }
 
-// A client belongs to the caller that has begun it: to all others it is one that is not there.
-func TestClientsBelongToTheirCallers(t *testing.T) {
-	s := open(t, &shop.AeonPackage)
-	tokens, text := map[string]string{}, ""
-	for _, c := range [][]string{{"ann", "Shop.*"}, {"bob", "Shop.listen", "Shop.say"}, {"eve", "Shop.find", "Cart.*"}, {"ops", "*"}} {
+// callers returns the tokens of callers, each a name and its rights, and the header of each by its name.
+func (s *served) callers(list ...[]string) (read *access.Tokens, heads map[string]string) {
+	s.t.Helper()
+	text := ""
+	heads = make(map[string]string)
+	for _, c := range list {
 		token := access.New()
 		line, err := access.Line(c[0], token, c[1:])
 		if err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
-		tokens[c[0]], text = "Bearer "+token, text+line+"\n"
+		heads[c[0]], text = "Bearer "+token, text+line+"\n"
 	}
-	read, err := access.Read(writeFile(t, "tokens", text, 0o600), s.door.Program, slog.New(slog.DiscardHandler))
+	read, err := access.Read(writeFile(s.t, "tokens", text, 0o600), s.door.Program, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
+	return read, heads
+}
+
+// A client belongs to the caller that has begun it: to all others it is one that is not there.
+func TestClientsBelongToTheirCallers(t *testing.T) {
+	s := open(t, &shop.AeonPackage)
+	read, tokens := s.callers([]string{"ann", "Shop.*"}, []string{"bob", "Shop.listen", "Shop.say"}, []string{"eve", "Shop.find", "Cart.*"}, []string{"ops", "*"})
 	s.listen(httpdoor.Config{Config: gate.Config{Tokens: read}})
 	c := s.begin(`"Ear"`, "Authorization", tokens["ann"])
 	ear := c.References["Ear"]
@@ -453,6 +461,63 @@ func TestBoundsOfClients(t *testing.T) {
 	gone(four)
 	if bytes, dropped := s.figure("aeon_remote_callback_bytes"), s.figure("aeon_remote_callbacks_dropped_total"); bytes == 0 || dropped != 5+1+1+1+1 {
 		t.Errorf("callbacks take %d bytes, and %d were dropped", bytes, dropped)
+	}
+}
+
+// A caller takes a quarter of the clients, and of the bytes of callbacks, so that none ends the clients of others, or keeps them from beginning.
+func TestACallerLeavesRoomToOthers(t *testing.T) {
+	s := openWith(t, &shop.AeonPackage, door.RemoteLimits{Max: 16, BytesMax: 1000, AllMax: 4000}, runtime.NewSimClock(time.Unix(1e9, 0)))
+	read, tokens := s.callers([]string{"ann", "*"}, []string{"bob", "*"})
+	s.listen(httpdoor.Config{Config: gate.Config{Tokens: read}})
+	as := func(name string) []string { return []string{"Authorization", tokens[name]} }
+	listening := func(shop, name string) client {
+		c := s.begin(`"Ear"`, as(name)...)
+		s.do("/v1/Shop/"+shop+"/listen", `{"ear":"`+c.References["Ear"]+`"}`, as(name)...)
+		return c
+	}
+	say := func(shop, name string) {
+		t.Helper()
+		s.do("/v1/Shop/"+shop+"/say", fmt.Sprintf(`{"text":%q,"times":1}`, strings.Repeat("x", 800)), as(name)...)
+		s.sys.Client().Settle()
+	}
+	keepsUp := listening("b", "bob")
+	st := s.follow(keepsUp, "", as("bob")...)
+	var list []client
+	for range 4 {
+		list = append(list, listening("a", "ann"))
+	}
+	const refusal = "full no : the caller has 4 clients, which is the limit"
+	if got := s.post("/v1/clients", `{"classes":["Ear"]}`, as("ann")...); got.status != 503 || problem(t, got) != refusal || got.head.Get("Retry-After") == "" {
+		t.Errorf("a fifth client of ann: %d %s", got.status, got.body)
+	}
+	if c := s.begin(`"Ear"`, as("bob")...); c.ID == "" {
+		t.Error("bob has begun no other client")
+	}
+	// The first callback fills the part of ann, and each client that gets another one ends.
+	say("a", "ann")
+	if n := s.figure("aeon_remote_callback_bytes", as("ann")...); n < 800 || n > 1000 {
+		t.Errorf("the callbacks of ann take %d bytes", n)
+	}
+	if n := s.figure("aeon_remote_clients", as("ann")...); n != 3 {
+		t.Errorf("there are %d clients", n)
+	}
+	for range 4 {
+		say("b", "bob")
+		if kind, data, err := st.next(); kind != "" || err != nil {
+			t.Fatalf("the client of bob: %q %.200s %v", kind, data, err)
+		}
+	}
+	// What ends gives its part back.
+	for _, c := range list {
+		s.ask("DELETE", "/v1/clients/"+c.ID, "", as("ann")...)
+	}
+	for range 4 {
+		listening("c", "ann")
+	}
+	s.do("/v1/Shop/c/say", `{"text":"x","times":2}`, as("ann")...)
+	s.sys.Client().Settle()
+	if n := s.figure("aeon_remote_clients", as("ann")...); n != 6 {
+		t.Errorf("afterwards there are %d clients", n)
 	}
 }
 

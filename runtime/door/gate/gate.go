@@ -28,7 +28,7 @@ type Config struct {
 	Audit  *audit.Log     // nil: it keeps none
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
-	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way, at all gates that share Counts; of those from one source see EachOf; 64 MiB
+	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way, at all gates that share Counts; of those from one source see door.EachOf; 64 MiB
 	TimeMax   time.Duration // that a call may take; 30 s
 	CallsMax  int           // calls under way; 1024
 	SendMax   time.Duration // that a part of a stream may take to be sent; 30 s
@@ -139,7 +139,7 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 // no room for them.
 func (g *Gate) Hold(q *Request, size int64) error {
 	q.held += size
-	return g.Counts.bodies.Take(q.Source(), size, g.BodiesMax, EachOf(g.BodiesMax, g.BodyMax))
+	return g.Counts.bodies.Take(q.Source(), size, g.BodiesMax, door.EachOf(g.BodiesMax, g.BodyMax))
 }
 
 // Release gives back what Hold has counted. Answer calls it.

@@ -24,9 +24,6 @@ func SourceOf(by *access.Caller, remote string) Source {
 // Source returns where the request comes from.
 func (q *Request) Source() Source { return SourceOf(q.By, q.Remote) }
 
-// EachOf returns how much of a room one source may take, so that none takes the room of all; it is enough for one request.
-func EachOf(all, one int64) int64 { return max(all/4, one) }
-
 // Room counts the bytes that the arguments of requests take, of all and of each source. The zero value is empty.
 type Room struct {
 	mu  sync.Mutex
