@@ -1,6 +1,9 @@
 package across
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
@@ -24,30 +27,35 @@ type heldID struct {
 }
 
 // Hold has another store give callbacks of an attempt their places, and waits for that. Let says what becomes of them; they are dropped if the session ends before. gone
-// says that no client of them is there any more. Not placed: the attempt is over before that store has answered. Then Let is to be told so, and what the store holds behind that is
-// dropped.
-func (s *Store) Hold(a *order.Attempt, to event.StoreID, number uint64, list []Line) (gone, placed bool) {
+// says that no client of them is there any more. Not placed: the attempt is to be withdrawn. Either it is over before that store has answered: then Let is to be told so, and what
+// the store holds behind that is dropped. Or the store is away, or its program does not have a method of them, as lacks says: the attempt holds locks, so it does not wait for that here.
+func (s *Store) Hold(a *order.Attempt, to event.StoreID, number uint64, list []Line) (gone, placed bool, lacks *order.Lacking) {
 	token := a.Token()
 	s.mu.Lock()
-	n := s.question(to, Question{Lines: list, Number: number, Event: a.ID}, a, func(q *Question) { // nil: this store has ended
+	away := &order.Lacking{Of: to, Sessions: s.changes}
+	if !s.ended && !s.reaches(to) {
+		s.mu.Unlock()
+		return false, false, away
+	}
+	n, q := s.question(to, Question{Lines: list, Number: number, Event: a.ID}, a, func(q *Question) { // nil: this store has ended
 		a.Notify(token, func() { gone, placed = q != nil && q.Gone, true })
 	})
+	q.fails = func(name string) {
+		away.Name = name
+		a.Notify(token, func() { lacks = away })
+	}
 	s.mu.Unlock()
-	if a.AwaitNews(func() bool { return placed }) {
-		return gone, true
+	if a.AwaitNews(func() bool { return placed || lacks != nil }) {
+		return gone, placed, lacks
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q := s.asked[n]
-	switch {
-	case q == nil: // it was answered meanwhile
-	case s.session(to) == 0:
-		delete(s.asked, n)
-	default: // what Let is told may come there before the question does
+	if s.asked[n] == q { // else it was answered meanwhile, or lost
+		// What Let is told may come there before the question does.
 		q.by, q.left = nil, true
 		q.answered = func(*Question) { s.send(to, Message{Kind: Let, Number: number}) }
 	}
-	return false, false
+	return false, false, nil
 }
 
 // Let says what becomes of callbacks that another store holds.
@@ -60,6 +68,30 @@ func (s *Store) holds(id heldID) *Held {
 	h := &Held{Done: make(chan struct{})}
 	s.held[id] = h
 	return h
+}
+
+// refused is the bit of a Let by which a store says that it cannot hold callbacks of the addressee, which the number without the bit names. No number of what is held has
+// it: a program of an earlier version passes over such a Let, and asks again in the next session.
+const refused = 1 << 63
+
+// cannotHold ends the question whether a store holds callbacks, which number names: its program does not have a method of them. Caller holds mu.
+func (s *Store) cannotHold(from event.StoreID, number uint64) {
+	for n, q := range s.asked {
+		of := q.message.Question
+		if q.of != from || of.Lines == nil || of.Number != number {
+			continue
+		}
+		if delete(s.asked, n); !q.left {
+			var names []string
+			for _, l := range of.Lines {
+				if name := PathIn(l.Method); !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+			q.fails(strings.Join(names, " or "))
+		}
+		return
+	}
 }
 
 // let ends the holding of callbacks. They may have been dropped.

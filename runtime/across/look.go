@@ -41,6 +41,9 @@ func (s *Store) Look() (list []Seen) {
 			list = append(list, Seen{Event: q.by.ID, Work: q.by.Work.String(), Target: q.by.Target, Home: s.cfg.Store, For: []event.StoreID{q.of}, Why: q.why()})
 		}
 	}
+	for _, x := range s.lacking {
+		list = append(list, Seen{Event: x.by.ID, Work: x.by.Work.String(), Target: x.by.Target, Home: s.cfg.Store, For: []event.StoreID{x.lacks.Of}, Why: x.why()})
+	}
 	for _, name := range s.parts.Names() {
 		p := s.parts.Get(name)
 		if at, ok := p.attempt.Look(p.token); ok {
@@ -69,6 +72,14 @@ func (q *asked) why() string {
 	default:
 		return "the label of an actor"
 	}
+}
+
+// why says what an event waits for.
+func (x *lackingEvent) why() string {
+	if x.lacks.Name == "" {
+		return "the places of its callbacks: there is no session with it"
+	}
+	return fmt.Sprintf("its program does not have %s", x.lacks.Name)
 }
 
 // awaited returns for which stores an attempt waits, and why. Caller holds mu.

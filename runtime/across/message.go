@@ -40,7 +40,8 @@ const (
 	Ask
 	// Answer answers it. Fields: Number, Question: Class, Actor, Label, First.
 	Answer
-	// Let says what becomes of callbacks that the addressee holds. Fields: Number, Yes: they run.
+	// Let says what becomes of callbacks that the addressee holds. Fields: Number, Yes: they run. With refused in the number: they are of the addressee,
+	// and the sender cannot hold them.
 	Let
 	// Ended is how a chain has ended for which a client of the addressee waits. Fields: Chain, Reply: Failed or Result.
 	Ended

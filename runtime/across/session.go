@@ -79,7 +79,16 @@ func (s *Store) lost(store event.StoreID) {
 			s.send(to, Message{Kind: Missed, Home: store})
 		}
 	}
-	maps.DeleteFunc(s.asked, func(_ uint64, q *asked) bool { return q.left && q.of == store })
+	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
+		switch q := s.asked[n]; {
+		case q.of != store:
+		case q.left:
+			delete(s.asked, n)
+		case q.fails != nil && !s.ended: // else the end answers it
+			delete(s.asked, n)
+			q.fails("")
+		}
+	}
 	s.loseHeld(store)
 	s.cfg.Local.Lost()
 }
@@ -123,6 +132,7 @@ func (s *Store) End() {
 	}
 	clear(s.asked)
 	s.news.Broadcast()
+	s.wakeLacking()
 	s.loseHeld(s.cfg.Store)
 	s.cfg.Local.Lost()
 }
@@ -176,9 +186,10 @@ func (s *Store) tell(to event.StoreID, m Message) {
 type asked struct {
 	of       event.StoreID
 	message  Message
-	by       *order.Attempt  // that waits for the answer; nil: it is not known
-	answered func(*Question) // nil: this store has ended. Caller holds mu
-	left     bool            // nothing waits for the answer any more: it is not asked again in a later session
+	by       *order.Attempt    // that waits for the answer; nil: it is not known
+	answered func(*Question)   // nil: this store has ended. Caller holds mu
+	left     bool              // nothing waits for the answer any more: it is not asked again in a later session
+	fails    func(name string) // nil: it is asked again then; else it is not, and what waits is told: name is what the program there lacks, "" if the session has ended. Caller holds mu
 }
 
 // Ask has another store answer a question, and waits, over sessions. The error is ErrEnded, or an *event.AwayError if ctx ends before. ctx does not end
@@ -196,7 +207,7 @@ func (s *Store) ask(ctx context.Context, of event.StoreID, q Question, by *order
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	over := false
-	n := s.question(of, q, by, func(answer *Question) {
+	n, _ := s.question(of, q, by, func(answer *Question) {
 		if over = true; answer == nil {
 			err = ErrEnded
 			return
@@ -215,7 +226,7 @@ func (s *Store) ask(ctx context.Context, of event.StoreID, q Question, by *order
 func (s *Store) AskFor(a *order.Attempt, of event.StoreID, q Question) (Question, bool) {
 	token, over := a.Token(), false
 	s.mu.Lock()
-	n := s.question(of, q, a, func(answer *Question) {
+	n, _ := s.question(of, q, a, func(answer *Question) {
 		a.Notify(token, func() {
 			if over = true; answer != nil {
 				q = *answer
@@ -232,17 +243,17 @@ func (s *Store) AskFor(a *order.Attempt, of event.StoreID, q Question) (Question
 	return q, ok
 }
 
-// question asks, and returns the number of the question. Caller holds mu.
-func (s *Store) question(of event.StoreID, q Question, by *order.Attempt, answered func(*Question)) uint64 {
+// question asks, and returns the number of the question, and what there is of it. Caller holds mu.
+func (s *Store) question(of event.StoreID, q Question, by *order.Attempt, answered func(*Question)) (uint64, *asked) {
+	a := &asked{of: of, message: Message{Kind: Ask, Number: s.questions + 1, Question: &q}, by: by, answered: answered}
 	if s.ended {
 		answered(nil)
-		return 0
+		return 0, a
 	}
 	s.questions++
-	a := &asked{of: of, message: Message{Kind: Ask, Number: s.questions, Question: &q}, by: by, answered: answered}
 	s.asked[s.questions] = a
 	s.send(of, a.message)
-	return s.questions
+	return s.questions, a
 }
 
 // Away lists the other stores with which there is no session: they have no leader, or this one is cut off from it.
@@ -275,7 +286,9 @@ func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
 		return // and what was held is dropped
 	}
 	if !known {
-		s.let(id, false)
+		if s.let(id, false); q.Lines != nil {
+			s.send(from, Message{Kind: Let, Number: q.Number | refused})
+		}
 		return
 	}
 	if q.Held != nil {

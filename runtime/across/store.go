@@ -68,6 +68,7 @@ type Store struct {
 	sessions    []uint64                 // those that there are with other stores; 0: there is none
 	changes     uint64                   // how often a session has begun or ended
 	lacks       []lacking                // what was found since then
+	lacking     []*lackingEvent          // that wait for such things
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []Message                // of store 0: Orders with parts in stores with which it has no session
 	untold      []Message                // Ended, for stores with which there was no session
@@ -266,7 +267,11 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 	case Commit:
 		s.commit(from, m)
 	case Let:
-		s.let(heldID{from, m.Number}, m.Yes)
+		if m.Number&refused == 0 {
+			s.let(heldID{from, m.Number}, m.Yes)
+		} else {
+			s.cannotHold(from, m.Number&^refused)
+		}
 	case Ended:
 		s.cfg.Local.EndChain(m.Chain, m.Reply)
 	case Answer:

@@ -64,6 +64,7 @@ func (s *Store) changed() {
 	s.changes++
 	s.lacks = nil
 	s.news.Broadcast()
+	s.wakeLacking()
 }
 
 // Sessions returns how often a session of the store has begun or ended.
@@ -73,19 +74,56 @@ func (s *Store) Sessions() uint64 {
 	return s.changes
 }
 
-// AwaitVersion has an event wait, between two attempts, until a session of the store has begun or ended since the one before has found that a store lacks something, or the
-// event is cancelled.
-func (s *Store) AwaitVersion(a *order.Attempt, l *order.Lacking) {
-	if err := s.AwaitSessions(a.Context(), l); err != nil {
-		a.Cancellation.Explain(err)
+// lackingEvent is an event that waits, between two attempts, for what a store lacks.
+type lackingEvent struct {
+	by    *order.Attempt
+	token uint32
+	lacks *order.Lacking
+	over  bool // the next attempt may find it; guarded by the mutex of the attempt
+}
+
+// AwaitLacking has an event wait, between two attempts, until what the one before has found to be lacking may be there, or the event is cancelled: until a session of the store
+// has begun or ended since then, or if another store was away, until there is a session with that.
+func (s *Store) AwaitLacking(a *order.Attempt, l *order.Lacking) {
+	x := &lackingEvent{by: a, token: a.Token(), lacks: l}
+	s.mu.Lock()
+	s.lacking = append(s.lacking, x)
+	s.wakeLacking() // it may be there by now
+	s.mu.Unlock()
+	came := a.AwaitNews(func() bool { return x.over })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacking = slices.DeleteFunc(s.lacking, func(o *lackingEvent) bool { return o == x })
+	if !came {
+		a.Cancellation.Explain(&event.AwayError{Store: l.Of, Lacks: l.Name, Cause: context.Canceled})
 	}
+}
+
+// wakeLacking has the events go on for which what was lacking may be there. Caller holds mu, as for what follows.
+func (s *Store) wakeLacking() {
+	for _, x := range s.lacking {
+		if !s.stillLacks(x.lacks) {
+			x.by.Notify(x.token, func() { x.over = true })
+		}
+	}
+}
+
+// stillLacks reports whether nothing has changed since it was found that a store lacks something, or is away.
+func (s *Store) stillLacks(l *order.Lacking) bool {
+	switch {
+	case s.ended:
+		return false
+	case l.Name == "":
+		return !s.reaches(l.Of)
+	}
+	return s.changes == l.Sessions
 }
 
 // AwaitSessions waits until a session of the store has begun or ended since it was found that another one lacks something. The error is an *event.AwayError if ctx ends before.
 func (s *Store) AwaitSessions(ctx context.Context, l *order.Lacking) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.await(ctx, func() bool { return s.ended || s.changes != l.Sessions })
+	s.await(ctx, func() bool { return !s.stillLacks(l) })
 	if err := ctx.Err(); err != nil {
 		return &event.AwayError{Store: l.Of, Lacks: l.Name, Cause: err}
 	}

@@ -227,7 +227,7 @@ func (r *Run) AwaitOthers(by order.Withdrawal) {
 		w.Kept = event.ActorID{}
 	}
 	if by.Lacks != nil {
-		r.sys.Across.AwaitVersion(&r.Attempt, by.Lacks)
+		r.sys.Across.AwaitLacking(&r.Attempt, by.Lacks)
 	}
 }
 

@@ -39,6 +39,7 @@ type Event struct {
 	source
 	verdict *across.Verdict // of the other stores that the attempt has touched
 	prep    *preparation    // of its batch; kept by the pooled object
+	lacks   *order.Lacking  // a store that was away as its callbacks were to be held
 	request *request        // of a durable session
 	printed uint64          // the number of its last line in the output
 	wrote   bool            // the batch at maxPos is its own
@@ -83,7 +84,7 @@ func (s *System) giveBack(ev *Event) {
 	if ev.told != (telling{}) {
 		ev.told = telling{}
 	}
-	ev.source, ev.verdict, ev.request, ev.printed, ev.tells = source{}, nil, nil, 0, nil
+	ev.source, ev.verdict, ev.lacks, ev.request, ev.printed, ev.tells = source{}, nil, nil, nil, 0, nil
 	s.events.Put(ev)
 	s.scheduler.Yield()
 }
@@ -156,7 +157,7 @@ func (ev *Event) attempts() error {
 			}
 			switch err := ev.commit(); {
 			case err == errWithdrawn:
-				ev.again(order.Withdrawal{})
+				ev.again(order.Withdrawal{Lacks: ev.lacks})
 				continue
 			case err != nil:
 				return ev.failed(err)
@@ -179,7 +180,6 @@ func (ev *Event) attempts() error {
 		case activation.Withdrawn:
 			ev.Undo()
 			ev.again(out.Withdrawal)
-			ev.AwaitOthers(out.Withdrawal)
 			if out.Withdrawal.Kept.Await(&ev.Attempt) != nil {
 				return ev.leftOut()
 			}
@@ -187,7 +187,7 @@ func (ev *Event) attempts() error {
 	}
 }
 
-// again withdraws the attempt, which w has unwound, and whose writes are undone.
+// again withdraws the attempt, which w has unwound, and whose writes are undone, and waits for what it has met in other stores.
 func (ev *Event) again(w order.Withdrawal) {
 	ev.Retry(w)
 	ev.Clear()
@@ -198,6 +198,7 @@ func (ev *Event) again(w order.Withdrawal) {
 		ev.told.span.Withdrawn(ev.sys.nanos(), ev.Waits)
 	}
 	ev.client.stats.Withdrawals.Add(1)
+	ev.AwaitOthers(w)
 }
 
 // leftOut ends an event that needs what is not there until the store is opened again: an actor that is kept, or other stores. The event has not happened;

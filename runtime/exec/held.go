@@ -14,14 +14,15 @@ import (
 // Callbacks of events to clients of other stores: see across.Held.
 
 // hold has the stores of clients give what activation.HoldCallbacks has gathered its places while the event has all its locks: so callbacks have the order of the
-// commits. False: the attempt is over before, as if a vote was lost.
+// commits. False: the attempt is over before, as if a vote was lost, or is to be withdrawn, and the next one to wait for a store that is away.
 func (ev *Event) hold() bool {
+	ev.lacks = nil
 	for i := range ev.prep.held {
 		h := &ev.prep.held[i]
 		ev.sys.live.Add(1)                           // until it has been told what becomes of them
 		ev.sys.cfg.Spans.Issues(ev.told.span, ev.ID) // by that store
 		placed := false
-		if h.Gone, placed = ev.sys.across.Hold(&ev.Attempt, h.Store, h.Number, h.Lines); !placed {
+		if h.Gone, placed, ev.lacks = ev.sys.across.Hold(&ev.Attempt, h.Store, h.Number, h.Lines); !placed {
 			ev.prep.held = slices.Delete(ev.prep.held, i+1, len(ev.prep.held)) // the others were not sent
 			return false
 		}

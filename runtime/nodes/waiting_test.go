@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -186,6 +189,125 @@ func TestActorsLeaveWhileAnEventWaitsForAVersion(t *testing.T) {
 		close(gaugeHeld)
 		if err := waits.Wait(); err != nil {
 			t.Error(err)
+		}
+		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An event that calls a client of a store back holds no locks, in any store, while that store is away, and keeps no actors in memory. It calls back once when the store is there again.
+func TestACallbackToAStoreThatIsAwayHoldsNoLocks(t *testing.T) {
+	for _, asked := range []bool{false, true} { // the store goes away when it was asked to hold the callback
+		synctest.Test(t, func(t *testing.T) {
+			const soon, late = 10 * time.Millisecond, time.Second
+			heard := 0
+			var ear aeonrt.ClientObject
+			hear := aeonrt.ClientMethod{Class: "Ear", Name: "hear", NewArgs: newGaugeArgs, Run: func(*aeonrt.Client, any, aeonrt.Args) { heard++ }}
+			c, all := gauges(t, func(cfg *nodes.Config) {
+				cfg.System.ClientClasses = []*aeonrt.ClientClass{{Package: "gauge", Name: "Ear", Methods: []*aeonrt.ClientMethod{&hear}}}
+				cfg.Delay = func(m *across.Message) time.Duration {
+					if m.Kind == across.Ask && m.Question.Lines != nil {
+						return late
+					}
+					return time.Millisecond
+				}
+			})
+			s, of := c.System(1), c.System(0)
+			number := aeonrt.NewClientObject(of.Client(), &ear, nil).Stored()
+			gaugeHails = func(cx *aeonrt.Cx) {
+				if asked { // else the event stays in its store, and does not wait for store 0 to enter again
+					aeonrt.CallRemote(cx, s.Resolve(all[2].ID()), &gaugeMark, &gaugeArgs{})
+				}
+				cx.Callback(s.ResolveClient(number), &hear, &gaugeArgs{})
+			}
+			leave := func() {
+				s.Across().Lost(0)
+				of.Across().Lost(1)
+			}
+			if !asked {
+				leave()
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- s.Client().Await(all[1], &gaugeHail, &gaugeArgs{}) }()
+			<-time.After(soon)
+			if asked {
+				leave()
+			}
+			<-time.After(soon)
+			if list := s.Across().Look(); len(list) != 1 || !slices.Equal(list[0].For, []event.StoreID{0}) {
+				t.Errorf("asked %v: operators see %v", asked, list)
+			}
+			for k := 1; k < len(all); k++ {
+				next := make(chan error, 1)
+				go func() { next <- c.System(event.StoreID(k)).Client().Await(all[k], &gaugePeek, &gaugeArgs{}) }()
+				<-time.After(soon)
+				if len(next) == 0 {
+					t.Errorf("asked %v: an event of store %d waits for one that waits for a store", asked, k)
+				}
+			}
+			if n := staysAttached(t, s); n > 0 {
+				t.Errorf("asked %v: %d actors stay attached that no event needs", asked, n)
+			}
+			if len(ended) > 0 {
+				t.Errorf("asked %v: the event has ended: %v", asked, <-ended)
+			}
+			c.Cut(0, 1) // another session begins
+			if err := <-ended; err != nil {
+				t.Errorf("asked %v: when the store is there again: %v", asked, err)
+			}
+			c.Settle()
+			if heard != 1 {
+				t.Errorf("asked %v: %d callbacks are heard", asked, heard)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// So does one whose callback the program of that store does not have.
+func TestACallbackOfAnotherVersionHoldsNoLocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const soon = 10 * time.Millisecond
+		hear := aeonrt.ClientMethod{Class: "Ear", Name: "hear", NewArgs: newGaugeArgs, Run: func(*aeonrt.Client, any, aeonrt.Args) {}}
+		versions := &aged{text: &hear.Signature, older: "(int8)", original: "(int)", store: 0, runs: true}
+		c, all := gauges(t, func(cfg *nodes.Config) {
+			cfg.System.ClientClasses = []*aeonrt.ClientClass{{Package: "gauge", Name: "Ear", Methods: []*aeonrt.ClientMethod{&hear}}}
+			cfg.Start, cfg.Delay = versions.start, under(time.Millisecond)
+		})
+		s := c.System(1)
+		var ear aeonrt.ClientObject
+		number := aeonrt.NewClientObject(c.System(0).Client(), &ear, nil).Stored()
+		gaugeHails = func(cx *aeonrt.Cx) {
+			aeonrt.CallRemote(cx, s.Resolve(all[2].ID()), &gaugeMark, &gaugeArgs{})
+			cx.Callback(s.ResolveClient(number), &hear, &gaugeArgs{})
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- s.Client().Await(all[1], &gaugeHail, &gaugeArgs{}) }()
+		<-time.After(soon)
+		if list := s.Across().Look(); len(list) != 1 || !slices.Equal(list[0].For, []event.StoreID{0}) || !strings.Contains(list[0].Why, "Ear.hear") {
+			t.Errorf("operators see %v", list)
+		}
+		for k := 1; k < len(all); k++ {
+			next := make(chan error, 1)
+			go func() { next <- c.System(event.StoreID(k)).Client().Await(all[k], &gaugePeek, &gaugeArgs{}) }()
+			<-time.After(soon)
+			if len(next) == 0 {
+				t.Errorf("an event of store %d waits for one that waits for a version", k)
+			}
+		}
+		if n := staysAttached(t, s); n > 0 || len(ended) > 0 {
+			t.Errorf("%d actors stay attached that no event needs; the event has ended: %v", n, len(ended) > 0)
+		}
+		versions.runs = false
+		if err := errors.Join(c.Crash(0, losing(allLost)), c.Restart(0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("when both run one version: %v", err)
 		}
 		c.Settle()
 		if err := c.Close(); err != nil {

@@ -98,13 +98,13 @@ type Withdrawal struct {
 	Kept  *Keep // of a chain that must have gone before the next attempt; else nil
 	// InTurn: the next attempt makes async calls one after the other, which this one has not done.
 	InTurn bool
-	Lacks  *Lacking // nil: nothing; else the next attempt is to wait for another version of the program
+	Lacks  *Lacking // nil: nothing; else the next attempt is to wait for another version of the program, or for a store
 }
 
-// Lacking says that a store runs a version of the program that does not have what an attempt has asked it for.
+// Lacking says that a store runs a version of the program that does not have what an attempt has asked it for, or is away.
 type Lacking struct {
 	Of       event.StoreID
-	Name     string // of a method or a class
+	Name     string // of a method or a class; "": it is away
 	Sessions uint64 // how many sessions of the store of the event had begun or ended before it has asked
 }
 

@@ -203,7 +203,7 @@ func (a *Attempt) whyWithdrawn(w Withdrawal) string {
 	case w.InTurn:
 		return "an async call is the first to call an actor, so it must run alone"
 	case w.Lacks != nil:
-		return fmt.Sprintf("store %d runs a version of the program without %s", w.Lacks.Of, w.Lacks.Name)
+		return (&event.AwayError{Store: w.Lacks.Of, Lacks: w.Lacks.Name}).Error()
 	case m.h == nil && broken:
 		return "another store has lost its part, has ended, or is reached again"
 	case m.h == nil:

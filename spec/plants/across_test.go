@@ -45,6 +45,9 @@ const clientTimers = "./runtime/nodes -run TestTimers"
 // whileWaiting are events that wait for other stores between two attempts, while the evictor detaches actors.
 const whileWaiting = "./runtime/nodes -timeout 60s -run TestActorsLeave"
 
+// callingBack are events that call clients back whose stores are away, or run another version.
+const callingBack = "./runtime/nodes -timeout 60s -run HoldsNoLocks"
+
 // ofAcross are bugs of events over several stores.
 var ofAcross = []plant{
 	bug("what an event has written in another store is not committed there", "runtime/across/thread.go",
@@ -147,6 +150,23 @@ var ofAcross = []plant{
 		"\t\ta.End()\n\t\tdefer a.Begin()\n",
 		"\t\ta.End()\n",
 		whileWaiting),
+
+	bug("an event holds its locks while the store of its client is away", "runtime/across/held.go",
+		"\tif !s.ended && !s.reaches(to) {\n",
+		"\tif false {\n",
+		callingBack),
+	bug("an event holds its locks when the store of its client has gone away", "runtime/across/session.go",
+		"case q.fails != nil && !s.ended:",
+		"case false:",
+		callingBack),
+	bug("an event holds its locks while the store of its client runs another version", "runtime/across/store.go",
+		"\t\t\ts.cannotHold(from, m.Number&^refused)\n",
+		"",
+		callingBack),
+	bug("an event whose callback is not held enters again at once", "runtime/across/version.go",
+		"\tcase l.Name == \"\":\n\t\treturn !s.reaches(l.Of)\n",
+		"\tcase l.Name == \"\":\n\t\treturn false\n",
+		callingBack),
 
 	bug("a node that ends deletes what is in doubt", "runtime/clustering.go",
 		"\tl.Store.Fail(errLeft)\n",
@@ -585,7 +605,7 @@ var ofAcross = []plant{
 		"./runtime/nodes -run TestACallbackToAStoreThatIsAway"),
 	bug("an event waits for the places of callbacks beyond its time", "runtime/across/held.go",
 		"\ttoken := a.Token()\n",
-		"\tif _, err := s.ask((*order.Cancellation)(nil).Context(), to, Question{Lines: list, Number: number, Event: a.ID}, a); err == nil {\n\t\treturn false, true\n\t}\n\ttoken := a.Token()\n",
+		"\tif _, err := s.ask((*order.Cancellation)(nil).Context(), to, Question{Lines: list, Number: number, Event: a.ID}, a); err == nil {\n\t\treturn false, true, nil\n\t}\n\ttoken := a.Token()\n",
 		"./runtime/nodes -run TestACallbackToAStoreThatIsAway"),
 
 	unaudited(bug("a part reads without locks", "runtime/order/acquire.go",
