@@ -42,7 +42,7 @@ process again by itself. If N is larger than before the new nodes join. A node w
 gone is taken out of the cluster, and joins as a new one. A new cluster divides its actors among 8
 stores, each led by a node, or as many as --stores says. With --adopt a new cluster begins with the
 actors in OLD, the directory of a program that ran alone, or a snapshot of a cluster that was restored.
-All nodes get what is said of memory, durability, snapshots, dropped fields and spans, as by "aeond start".
+All nodes get what is said of memory, snapshots, dropped fields and spans, as by "aeond start".
 
 	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080
 	aeond dev --nodes 3 --app ./shop --data /tmp/shop --snapshots /tmp/shop.kept --snapshot-every 1m`,
