@@ -44,8 +44,9 @@ func (s *System) openAcross(cfg *Across) {
 	s.abroad.chains, s.clientMethods = make(map[event.EventID]*chain), make(map[string]*ClientMethod)
 	for _, c := range s.cfg.ClientClasses {
 		for _, m := range c.Methods {
-			m.path = across.MethodName(c.Path()+"."+m.Name, m.Signature)
-			s.clientMethods[m.path] = m
+			path := across.MethodName(c.Path()+"."+m.Name, m.Signature)
+			m.path.Store(&path)
+			s.clientMethods[path] = m
 		}
 	}
 	for p := range s.host.Partitions {
@@ -58,8 +59,7 @@ func (s *System) openAcross(cfg *Across) {
 	s.across = across.Open(across.Config{Store: cfg.Store, Stores: s.stores, StoreOf: func(id event.ActorID) event.StoreID { return cfg.Of(id.Birth) }, Network: cfg.Network,
 		Local: local{s}, Number: func() uint64 { return s.durable.nextSeq() }, Workers: &s.workers, Scheduler: s.scheduler, Ticks: s.tracer, Log: s.log})
 	s.host.Join(s.across)
-	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readLine
-	s.code.Dying = &s.dying
+	s.code.Across, s.code.Spread, s.code.Methods, s.code.References, s.code.ReadLine, s.code.Dying = s.across, cfg.Spread, activation.MethodsOf(s.cfg.Classes, &methodFire), s, s.readLine, &s.dying
 }
 
 // Across returns what the system is among several stores, nil if it has the only one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
@@ -63,11 +64,11 @@ type ClientMethod struct {
 	Run       func(cl *Client, self any, args order.Args)
 	NewArgs   func() order.Args
 
-	path string // as other stores name it
+	path atomic.Pointer[string] // as other stores name it; each system of the process that is opened says so
 }
 
 // Path names the method to other stores.
-func (m *ClientMethod) Path() string { return m.path }
+func (m *ClientMethod) Path() string { return *m.path.Load() }
 
 // NewClientObject makes self, which embeds o, an object of client cl.
 //

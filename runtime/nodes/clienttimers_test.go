@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,14 +28,18 @@ type alarm struct {
 	versions *aged
 	client   *aeonrt.Client
 	number   uint64 // of its object
-	heard    []time.Time
-	wrong    int // callbacks with other arguments
+
+	mu    sync.Mutex // guards what the client hears
+	heard []time.Time
+	wrong int // callbacks with other arguments
 }
 
 func newAlarm(t *testing.T) *alarm {
 	x := new(alarm)
 	var ear aeonrt.ClientObject
 	hear := &aeonrt.ClientMethod{Class: "Ear", Name: "hear", NewArgs: newGaugeArgs, Run: func(_ *aeonrt.Client, _ any, args aeonrt.Args) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
 		x.heard = append(x.heard, time.Now())
 		if args.(*gaugeArgs).first.ID() != x.all[0].ID() {
 			x.wrong++
@@ -74,11 +79,16 @@ func (x *alarm) restart(t *testing.T, id event.StoreID) {
 // hears waits for a period, and requires that the client hears the alarm so often.
 func (x *alarm) hears(t *testing.T, when string, times int) {
 	t.Helper()
-	before := len(x.heard)
+	count := func() (heard, wrong int) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return len(x.heard), x.wrong
+	}
+	before, _ := count()
 	<-time.After(gaugeDelay)
 	bubble.Wait()
-	if n := len(x.heard) - before; n != times || x.wrong > 0 {
-		t.Errorf("%s: the client hears the alarm %d times, %d times with other arguments; want %d", when, n, x.wrong, times)
+	if n, wrong := count(); n-before != times || wrong > 0 {
+		t.Errorf("%s: the client hears the alarm %d times, %d times with other arguments; want %d", when, n-before, wrong, times)
 	}
 }
 
