@@ -347,7 +347,7 @@ var ofAcross = []plant{
 	bug("a name is told before the actor is durable", "runtime/exec/across.go",
 		"return l.s.durable.WaitAll() == nil //",
 		"return true //",
-		faults),
+		faults+" -fault 501"),
 	bug("a key belongs to one incarnation of a named actor of another store", "runtime/activation/method.go",
 		"return q.First, err",
 		"return q.Actor, err",
