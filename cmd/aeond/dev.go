@@ -85,6 +85,7 @@ func dev(env *cli.Env, nodes, stores int, app, listen string, grpc bool, adopt s
 	case err != nil || bad != nil || first == 0 || int(first)+nodes > 65536:
 		return cli.Usagef("--listen: %q is no HOST:PORT with %d ports from there on, as in 127.0.0.1:8080", listen, nodes)
 	}
+	// What each node would refuse of these flags is refused once; where it is reached is found later.
 	for _, check := range []func() error{state.Check, spans.Check, func() error {
 		return (&settings.Cluster{Listen: "127.0.0.1:1"}).Check(&state, &settings.Listen{Address: listen})
 	}} {

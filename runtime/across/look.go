@@ -41,7 +41,7 @@ func (s *Store) Look() (list []Seen) {
 			list = append(list, Seen{Event: q.by.ID, Work: q.by.Work.String(), Target: q.by.Target, Home: s.cfg.Store, For: []event.StoreID{q.of}, Why: q.why()})
 		}
 	}
-	for _, x := range s.lacking {
+	for _, x := range s.storeWaits {
 		list = append(list, Seen{Event: x.by.ID, Work: x.by.Work.String(), Target: x.by.Target, Home: s.cfg.Store, For: []event.StoreID{x.lacks.Of}, Why: x.why()})
 	}
 	for _, name := range s.parts.Names() {
@@ -75,7 +75,7 @@ func (q *asked) why() string {
 }
 
 // why says what an event waits for.
-func (x *lackingEvent) why() string {
+func (x *storeWait) why() string {
 	if x.lacks.Name == "" {
 		return "the places of its callbacks: there is no session with it"
 	}

@@ -132,7 +132,7 @@ func (s *Store) End() {
 	}
 	clear(s.asked)
 	s.news.Broadcast()
-	s.wakeLacking()
+	s.wakeStoreWaits()
 	s.loseHeld(s.cfg.Store)
 	s.cfg.Local.Lost()
 }

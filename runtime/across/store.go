@@ -68,7 +68,7 @@ type Store struct {
 	sessions    []uint64                 // those that there are with other stores; 0: there is none
 	changes     uint64                   // how often a session has begun or ended
 	lacks       []lacking                // what was found since then
-	lacking     []*lackingEvent          // that wait for such things
+	storeWaits  []*storeWait             // of events, between two attempts
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []Message                // of store 0: Orders with parts in stores with which it has no session
 	untold      []Message                // Ended, for stores with which there was no session

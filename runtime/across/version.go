@@ -64,7 +64,7 @@ func (s *Store) changed() {
 	s.changes++
 	s.lacks = nil
 	s.news.Broadcast()
-	s.wakeLacking()
+	s.wakeStoreWaits()
 }
 
 // Sessions returns how often a session of the store has begun or ended.
@@ -74,8 +74,8 @@ func (s *Store) Sessions() uint64 {
 	return s.changes
 }
 
-// lackingEvent is an event that waits, between two attempts, for what a store lacks.
-type lackingEvent struct {
+// storeWait is an event that waits, between two attempts, for a store: it is away, or lacks something.
+type storeWait struct {
 	by    *order.Attempt
 	token uint32
 	lacks *order.Lacking
@@ -85,23 +85,23 @@ type lackingEvent struct {
 // AwaitLacking has an event wait, between two attempts, until what the one before has found to be lacking may be there, or the event is cancelled: until a session of the store
 // has begun or ended since then, or if another store was away, until there is a session with that.
 func (s *Store) AwaitLacking(a *order.Attempt, l *order.Lacking) {
-	x := &lackingEvent{by: a, token: a.Token(), lacks: l}
+	x := &storeWait{by: a, token: a.Token(), lacks: l}
 	s.mu.Lock()
-	s.lacking = append(s.lacking, x)
-	s.wakeLacking() // it may be there by now
+	s.storeWaits = append(s.storeWaits, x)
+	s.wakeStoreWaits() // it may be there by now
 	s.mu.Unlock()
 	came := a.AwaitNews(func() bool { return x.over })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lacking = slices.DeleteFunc(s.lacking, func(o *lackingEvent) bool { return o == x })
+	s.storeWaits = slices.DeleteFunc(s.storeWaits, func(o *storeWait) bool { return o == x })
 	if !came {
 		a.Cancellation.Explain(&event.AwayError{Store: l.Of, Lacks: l.Name, Cause: context.Canceled})
 	}
 }
 
-// wakeLacking has the events go on for which what was lacking may be there. Caller holds mu, as for what follows.
-func (s *Store) wakeLacking() {
-	for _, x := range s.lacking {
+// wakeStoreWaits has the events go on for which what was lacking may be there. Caller holds mu, as for what follows.
+func (s *Store) wakeStoreWaits() {
+	for _, x := range s.storeWaits {
 		if !s.stillLacks(x.lacks) {
 			x.by.Notify(x.token, func() { x.over = true })
 		}

@@ -115,9 +115,7 @@ func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 	defer func() { classNode.Methods = nodeMethods }()
 	synctest.Test(t, func(t *testing.T) {
 		n, e := stalledNode(t, store.Sync())
-		a, kid := n.fresh(), n.fresh()
-		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.AwaitMoves()
+		a, kid := n.parent()
 		leave := make(chan struct{})
 		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
 		bubble.Wait()

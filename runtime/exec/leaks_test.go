@@ -62,9 +62,7 @@ func TestGoneClientsLeaveNothing(t *testing.T) {
 // Nothing stays of events that were cancelled while they waited for a chain to leave their actor, however long the chain keeps it.
 func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{Clock: sched.RealClock{}})
-	a, kid := n.fresh(), n.fresh()
-	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-	n.sys.host.AwaitMoves()
+	a, kid := n.parent()
 	inside, leave := make(chan struct{}), make(chan struct{})
 	holder := n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside

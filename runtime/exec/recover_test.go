@@ -55,6 +55,15 @@ func (n *node) fresh() wref {
 	return wref{r}
 }
 
+// parent makes an actor that owns another one.
+func (n *node) parent() (a, kid wref) {
+	n.t.Helper()
+	a, kid = n.fresh(), n.fresh()
+	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
+	n.sys.host.AwaitMoves()
+	return a, kid
+}
+
 // again returns the reference to the same actor after a reopening.
 func (n *node) again(r wref) wref { return wref{n.sys.Resolve(r.ID())} }
 

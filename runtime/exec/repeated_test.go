@@ -25,9 +25,7 @@ import (
 func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := startNode(t, Config{Clock: sched.RealClock{}, SessionExpiry: time.Millisecond})
-		a, kid := n.fresh(), n.fresh()
-		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.AwaitMoves()
+		a, kid := n.parent()
 		hold := func(r wref) (leave chan struct{}) {
 			leave = make(chan struct{})
 			n.cl.Issue(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
@@ -99,9 +97,7 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 					s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})
 					mustNot(t, err)
 					n := &node{t: t, store: st, sys: s, cl: s.Client()}
-					a, kid := n.fresh(), n.fresh()
-					n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-					n.sys.host.AwaitMoves()
+					a, kid := n.parent()
 					x := n.begin("phone")
 					leave := make(chan struct{})
 					n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})

@@ -162,9 +162,7 @@ func TestOutcomesOfKeysExpire(t *testing.T) {
 func TestChainsOfRequestsWithKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := startNode(t, Config{Clock: sched.RealClock{}})
-		a, kid := n.fresh(), n.fresh()
-		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.AwaitMoves()
+		a, kid := n.parent()
 		leave := make(chan struct{})
 		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
 		bubble.Wait()
@@ -206,9 +204,7 @@ func TestARepetitionWaitsUntilItIsCancelled(t *testing.T) {
 	for _, keeps := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			n := startNode(t, Config{Clock: sched.RealClock{}})
-			a, kid := n.fresh(), n.fresh()
-			n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-			n.sys.host.AwaitMoves()
+			a, kid := n.parent()
 			leave := make(chan struct{})
 			failpoint = func(name string) {
 				if name == "prepare/tail" {

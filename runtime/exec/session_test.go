@@ -240,9 +240,7 @@ func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
 		for _, seed := range []uint64{0, 1, 2, 3, 4, 5} {
 			t.Run(fmt.Sprintf("%s, seed %d", c.name, seed), func(t *testing.T) {
 				n := startNode(t, Config{Scheduled: seed > 0, Seed: seed})
-				a, kid := n.fresh(), n.fresh()
-				n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-				n.sys.host.AwaitMoves()
+				a, kid := n.parent()
 				x := n.begin("phone")
 				sum := func() int64 { return n.value(a) + n.value(kid) }
 				before := sum()

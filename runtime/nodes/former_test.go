@@ -15,10 +15,12 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// former is the engine of a node that led a store, and does not know yet that another one does: it has what the store had then.
+// former is a node that led a store, and does not know yet that another one does. It has what the store had then.
 type former struct {
 	*memengine.Engine
 	deposed chan struct{} // closed when it learns that
+	c       *nodes.Cluster
+	of      event.StoreID
 }
 
 // Confirm implements store.Confirming.
@@ -27,60 +29,76 @@ func (f *former) Confirm() error {
 	return errors.New("another node leads the store")
 }
 
+// newFormer returns a node that has led a store up to now.
+func newFormer(t *testing.T, c *nodes.Cluster, of event.StoreID) *former {
+	t.Helper()
+	f := &former{deposed: make(chan struct{}), c: c, of: of}
+	f.leads(t, func(e store.Engine, why error) store.Engine {
+		left := losing(nothingLost)(e, why).(*memengine.Engine)
+		f.Engine = left.Crash(nothingLost)
+		return left
+	})
+	return f
+}
+
+// standsIn has the node get the sessions of the store when its successor has gone. The next leader, which has all of the store, begins with end.
+func (f *former) standsIn(t *testing.T) (end func()) {
+	t.Helper()
+	var left store.Engine
+	f.leads(t, func(e store.Engine, why error) store.Engine {
+		left = losing(nothingLost)(e, why)
+		return f
+	})
+	return func() {
+		f.leads(t, func(_ store.Engine, why error) store.Engine {
+			close(f.deposed)
+			f.Fail(why)
+			return left
+		})
+	}
+}
+
+// leads has the store begin again, with another engine.
+func (f *former) leads(t *testing.T, image func(store.Engine, error) store.Engine) {
+	t.Helper()
+	if err := errors.Join(f.c.Crash(f.of, image), f.c.Restart(f.of)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A node that led a store once, and gets a session before it learns that it does not any more, tells nothing that rests on what it does not have: as a home not that an
 // attempt has not committed, as a participant not that it has carried one out. The successor had decided the one, or prepared the other.
 func TestFormerLeadersTellNothing(t *testing.T) {
+	const late = time.Hour
 	for name, of := range map[string]event.StoreID{"home": 0, "participant": 1} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				engines := map[event.StoreID]*memengine.Engine{}
-				late := true
+				waits := true
 				c, all := gauges(t, func(cfg *nodes.Config) {
-					cfg.Open = func(s event.StoreID) (store.Engine, error) {
-						engines[s] = memengine.New()
-						return engines[s], nil
-					}
 					cfg.Delay = func(m *across.Message) time.Duration {
-						if late && m.Kind == across.Commit && m.Commit.Kind == commit.Decision {
-							return time.Hour
+						if waits && m.Kind == across.Commit && m.Commit.Kind == commit.Decision {
+							return late
 						}
 						return time.Millisecond
 					}
 				})
 				c.Settle()
-				everything := func(n int) int { return n }
-				f := &former{engines[of].Crash(everything), make(chan struct{})}
+				f := newFormer(t, c, of)
 				s := c.System(0)
-				if err := s.Client().Issue(all[0], &gaugeClear, &gaugeArgs{s.Resolve(all[1].ID()), s.Resolve(all[2].ID())}).Wait(); err != nil {
+				if err := s.Client().Issue(s.Resolve(all[0].ID()), &gaugeClear, &gaugeArgs{s.Resolve(all[1].ID()), s.Resolve(all[2].ID())}).Wait(); err != nil {
 					t.Fatal(err)
 				}
 				if _, _, undone := s.Across().Open(); undone == 0 {
 					t.Fatal("all stores have carried it out already")
 				}
-				var left store.Engine
-				err := c.Crash(of, func(e store.Engine, why error) store.Engine {
-					e.(*memengine.Engine).Fail(why)
-					left = e.(*memengine.Engine).Crash(everything)
-					return f
-				})
-				late = false
-				if err := errors.Join(err, c.Restart(of)); err != nil {
-					t.Fatal(err)
+				end := f.standsIn(t)
+				waits = false
+				<-time.After(2 * late) // of the bubble: the third store has carried it out then
+				end()
+				for undone := 1; undone > 0; _, _, undone = c.System(0).Across().Open() {
+					<-time.After(time.Millisecond)
 				}
-				time.Sleep(2 * time.Hour) // the third store has carried it out by then
-				err = c.Crash(of, func(e store.Engine, why error) store.Engine {
-					close(f.deposed)
-					f.Fail(why)
-					return left
-				})
-				if err := errors.Join(err, c.Restart(of)); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(time.Second)
 				c.Settle()
-				if _, _, undone := c.System(0).Across().Open(); undone != 0 {
-					t.Errorf("%d decisions are not carried out", undone)
-				}
 				s = c.System(1)
 				if err := s.Client().Await(s.Resolve(all[1].ID()), &gaugePeek, &gaugeArgs{}); err == nil {
 					t.Error("an actor answers that the event has deleted")
@@ -96,30 +114,15 @@ func TestFormerLeadersTellNothing(t *testing.T) {
 // Nor does it say that there is no such actor, to a caller or to another store.
 func TestFormerLeadersMissNoActor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		engines := map[event.StoreID]*memengine.Engine{}
-		c, _ := gauges(t, func(cfg *nodes.Config) {
-			cfg.Open = func(s event.StoreID) (store.Engine, error) {
-				engines[s] = memengine.New()
-				return engines[s], nil
-			}
-		})
+		c, _ := gauges(t, func(*nodes.Config) {})
 		c.Settle()
-		everything := func(n int) int { return n }
-		f := &former{engines[0].Crash(everything), make(chan struct{})}
+		f := newFormer(t, c, 0)
 		made, err := c.System(0).Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Settle()
-		var left store.Engine
-		err = c.Crash(0, func(e store.Engine, why error) store.Engine {
-			e.(*memengine.Engine).Fail(why)
-			left = e.(*memengine.Engine).Crash(everything)
-			return f
-		})
-		if err := errors.Join(err, c.Restart(0)); err != nil {
-			t.Fatal(err)
-		}
+		end := f.standsIn(t)
 		said := make(chan error, 2)
 		go func() {
 			r, err := c.System(0).Find(made.ID())
@@ -140,17 +143,7 @@ func TestFormerLeadersMissNoActor(t *testing.T) {
 		if len(said) > 0 {
 			t.Errorf("the node says something of an actor that its successor has created: %v", <-said)
 		}
-		err = c.Crash(0, func(e store.Engine, why error) store.Engine {
-			close(f.deposed)
-			f.Fail(why)
-			return left
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Restart(0); err != nil {
-			t.Fatal(err)
-		}
+		end()
 		<-said
 		<-said
 		if err := c.Close(); err != nil {
