@@ -100,7 +100,7 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 	case l.Address == "":
 		return errors.New("--cluster-listen: a node serves clients; say with --listen where")
 	case s.Durability.Memory() || !s.Durability.AnswersWait():
-		return errors.New("--cluster-listen: in a cluster answers wait until several nodes have them; leave --durability out")
+		return errors.New("--durability: in a cluster answers wait until several nodes have them; leave it out")
 	case c.Join != "" && !strings.HasPrefix(c.Join, "@") && unjoinable != nil:
 		return fmt.Errorf("--join: %w", unjoinable)
 	case c.Join != "" && c.Adopt != "":
