@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // An entry that one process has stored stays while others store the same: builds read it already.
@@ -47,20 +48,22 @@ func TestBuildsOfOneExecutableWait(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	unlock, err := c.lock(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := c.lock(ctx, dir); !errors.Is(err, context.Canceled) {
-		t.Errorf("a second build does not wait: %v", err)
-	}
-	unlock()
-	if unlock, err = c.lock(t.Context(), dir); err != nil { // the one that was cancelled keeps no lock
-		t.Fatal(err)
-	}
-	unlock()
+	synctest.Test(t, func(t *testing.T) { // it ends when the one that was cancelled has ended, which opens the file
+		unlock, err := c.lock(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.lock(ctx, dir); !errors.Is(err, context.Canceled) {
+			t.Errorf("a second build does not wait: %v", err)
+		}
+		unlock()
+		if unlock, err = c.lock(t.Context(), dir); err != nil { // the one that was cancelled keeps no lock
+			t.Fatal(err)
+		}
+		unlock()
+	})
 }
 
 // A cache whose file system has no locks serves all the same.

@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ import (
 type former struct {
 	*memengine.Engine
 	deposed chan struct{} // closed when it learns that
+	why     error         // that it learns; set before
 	c       *nodes.Cluster
 	of      event.StoreID
 }
@@ -26,7 +28,7 @@ type former struct {
 // Confirm implements store.Confirming.
 func (f *former) Confirm() error {
 	<-f.deposed
-	return errors.New("another node leads the store")
+	return f.why
 }
 
 // newFormer returns a node that has led a store up to now.
@@ -51,8 +53,9 @@ func (f *former) standsIn(t *testing.T) (end func()) {
 	})
 	return func() {
 		f.leads(t, func(_ store.Engine, why error) store.Engine {
-			close(f.deposed)
 			f.Fail(why)
+			f.why = why
+			close(f.deposed)
 			return left
 		})
 	}
@@ -73,10 +76,11 @@ func TestFormerLeadersTellNothing(t *testing.T) {
 	for name, of := range map[string]event.StoreID{"home": 0, "participant": 1} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				waits := true
+				var waits atomic.Bool
+				waits.Store(true)
 				c, all := gauges(t, func(cfg *nodes.Config) {
 					cfg.Delay = func(m *across.Message) time.Duration {
-						if waits && m.Kind == across.Commit && m.Commit.Kind == commit.Decision {
+						if waits.Load() && m.Kind == across.Commit && m.Commit.Kind == commit.Decision {
 							return late
 						}
 						return time.Millisecond
@@ -92,7 +96,7 @@ func TestFormerLeadersTellNothing(t *testing.T) {
 					t.Fatal("all stores have carried it out already")
 				}
 				end := f.standsIn(t)
-				waits = false
+				waits.Store(false)
 				<-time.After(2 * late) // of the bubble: the third store has carried it out then
 				end()
 				for undone := 1; undone > 0; _, _, undone = c.System(0).Across().Open() {
