@@ -39,9 +39,6 @@ var vagueNames = []string{"util", "utils", "common", "helper", "helpers", "misc"
 // reason beside it. A test that sleeps for luck is not among them.
 var sleepAllowed = []string{}
 
-// eventsRun lists folders whose tests run events, which take latches: there bubble.Wait replaces synctest.Wait.
-var eventsRun = []string{"runtime/exec", "runtime/nodes", "sim"}
-
 // openMarks finds the words with which work is put off; written so that this
 // line is none.
 var openMarks = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
@@ -155,7 +152,7 @@ func (r *Report) checkOpenMarks(f *file) {
 	}
 }
 
-// checkTest looks for tests that sleep, tests that do not wait long enough, and tests that skip themselves. In a bubble of
+// checkTest looks for tests that sleep, and tests that skip themselves. In a bubble of
 // testing/synctest a sleep takes no time, and is exact.
 func (r *Report) checkTest(f *file) {
 	for _, d := range f.ast.Decls {
@@ -173,8 +170,6 @@ func (r *Report) checkTest(f *file) {
 			switch x, _ := s.X.(*ast.Ident); {
 			case x != nil && x.Name == "time" && s.Sel.Name == "Sleep" && !allowed && s.Pos() >= bubbleEnd:
 				r.add("test-sleep", f.at(s.Pos()), "sleeps: wait for the event, or use testing/synctest")
-			case x != nil && x.Name == "synctest" && s.Sel.Name == "Wait" && slices.ContainsFunc(eventsRun, func(root string) bool { return within(f.path, root) }):
-				r.add("test-bubble", f.at(s.Pos()), "a goroutine that sleeps for a latch seems to wait: use internal/bubble")
 			case s.Sel.Name == "Skip" || s.Sel.Name == "Skipf" || s.Sel.Name == "SkipNow":
 				r.add("test-skip", f.at(s.Pos()), "skips: a missing tool or file fails a test")
 			}

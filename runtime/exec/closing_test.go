@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -185,18 +184,18 @@ func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
 				before, firstHolder := hold()
 				time.Sleep(20 * time.Millisecond) // the first firing waits for that, the second for the first
 				between, secondHolder := hold()
-				bubble.Wait()
+				synctest.Wait()
 				var end sync.WaitGroup
 				end.Go(func() {
 					if err := c.last(n, a); err != nil {
 						t.Error(err)
 					}
 				})
-				bubble.Wait()
+				synctest.Wait()
 				end.Go(n.sys.Close)
-				bubble.Wait()
+				synctest.Wait()
 				close(before)
-				bubble.Wait()
+				synctest.Wait()
 				if got := n.sys.Postponed(); got != 2 { // what the first has issued, and the second
 					t.Errorf("%d were left to the next opening", got)
 				}
@@ -227,11 +226,11 @@ func TestCloseLeavesAKeptActorAlone(t *testing.T) {
 		n.sys.host.AwaitMoves()
 		goOn := make(chan struct{})
 		chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-goOn }}, {op: wKeep, sub: add(100)}}})
-		bubble.Wait()
+		synctest.Wait()
 		time.Sleep(20 * time.Millisecond) // the firing waits
 		n.run(b, &methodLocal, wstep{op: wEmitNamed, name: "ann", sub: add(1000)})
 		other := n.cl.Issue(owner.Ref, &methodLocal, &wargs{steps: []wstep{{op: wTail, sub: add(10_000)}}})
-		bubble.Wait()
+		synctest.Wait()
 		x := n.begin("phone")
 		refused := map[string]func() error{
 			"a request":               func() error { return x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: add(100_000)}) },
@@ -251,9 +250,9 @@ func TestCloseLeavesAKeptActorAlone(t *testing.T) {
 				errs[name] = err
 			})
 		}
-		bubble.Wait()
+		synctest.Wait()
 		end.Go(n.sys.Close)
-		bubble.Wait()
+		synctest.Wait()
 		close(goOn)
 		end.Wait()
 		errs["the chain"], errs["another chain"] = chain.Wait(), other.Wait()

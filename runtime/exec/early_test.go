@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -44,7 +43,7 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 		end.Go(func() {
 			_ = n.cl.Await(above.Ref, &methodLocal, &wargs{steps: []wstep{{op: wEmit, sub: []wstep{{op: wDelete}}}}})
 		})
-		bubble.Wait()
+		synctest.Wait()
 		if !n.sys.durable.Collected(kid.ID()) {
 			t.Error("it was not deleted")
 		}
@@ -55,7 +54,7 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 			}
 			told.Store(true)
 		})
-		bubble.Wait()
+		synctest.Wait()
 		if told.Load() {
 			t.Error("the deletion, which a crash may undo, was told")
 		}
@@ -76,10 +75,10 @@ func TestADeadLetterIsToldWhenItIsDurable(t *testing.T) {
 		n.cl.Send(a.Ref, &methodLocal, fail())
 		n.cl.Send(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: runtime.Goexit}}})
 		kept := n.cl.Issue(a.Ref, &methodLocal, fail())
-		bubble.Wait()
+		synctest.Wait()
 		var end sync.WaitGroup
 		end.Go(n.sys.Close)
-		bubble.Wait()
+		synctest.Wait()
 		if got := n.sys.DeadLetters(); len(got) > 0 {
 			t.Errorf("told before the sync: %v", got)
 		}
@@ -118,7 +117,7 @@ func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 		a, kid := n.parent()
 		leave := make(chan struct{})
 		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
-		bubble.Wait()
+		synctest.Wait()
 		n.run(a, &methodLocal, wstep{op: wEmit})
 		goOn := e.stall()
 		var told atomic.Bool
@@ -129,9 +128,9 @@ func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 			}
 			told.Store(true)
 		})
-		bubble.Wait()
+		synctest.Wait()
 		close(leave)
-		bubble.Wait()
+		synctest.Wait()
 		if told.Load() {
 			t.Error("the chain, whose first step a crash may undo, was told to have failed")
 		}
@@ -155,7 +154,7 @@ func TestASessionIsToldWhenItIsDurable(t *testing.T) {
 				}
 				told.Add(1)
 			})
-			bubble.Wait()
+			synctest.Wait()
 		}
 		if got := told.Load(); got > 0 {
 			t.Errorf("%d have it before the sync", got)

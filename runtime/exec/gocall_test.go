@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/metrics"
@@ -402,7 +401,7 @@ func TestTriesWaitForTheDisk(t *testing.T) {
 		gate := make(chan struct{})
 		e.gate.Store(&gate)
 		f := cl.Issue(Named(cl, &v.class, "ann"), &v.do, func(cx *Cx, _ order.Ref) { cx.Go(&v.call, v.send(1)) })
-		bubble.Wait()
+		synctest.Wait()
 		if n := len(v.tried()); n != 0 {
 			t.Errorf("there were %d tries of a call that a crash could take back", n)
 		}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/undo"
@@ -101,7 +100,7 @@ func TestIssueOrderDoesNotWaitForTheDisk(t *testing.T) {
 				ran = append(ran, n)
 			})))
 		}
-		bubble.Wait()
+		synctest.Wait()
 		if !slices.Equal(ran, []int{0, 1, 2, 3, 4}) {
 			t.Errorf("while the disk stalls, these have run: %v", ran)
 		}

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -29,7 +28,7 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 		hold := func(r wref) (leave chan struct{}) {
 			leave = make(chan struct{})
 			n.cl.Issue(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
-			bubble.Wait()
+			synctest.Wait()
 			return leave
 		}
 		leaveKid := hold(kid)
@@ -41,15 +40,15 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 			end.Go(func() {
 				errs[i] = x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}})
 			})
-			bubble.Wait()
+			synctest.Wait()
 		}
 		ask(0)
 		leaveA := hold(a)
 		ask(1)
 		end.Go(n.sys.Close)
-		bubble.Wait()
+		synctest.Wait()
 		close(leaveKid)
-		bubble.Wait()
+		synctest.Wait()
 		time.Sleep(time.Second)
 		if _, err := n.sys.Session("phone"); err != nil {
 			t.Error(err) // its chain goes on
@@ -101,14 +100,14 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 					x := n.begin("phone")
 					leave := make(chan struct{})
 					n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
-					bubble.Wait()
+					synctest.Wait()
 					n.run(a, &methodLocal, wstep{op: wEmit}) // begins, and waits for that
 					goOn := e.stall()
 					var told atomic.Bool
 					var end sync.WaitGroup
 					if name == "a repetition" {
 						end.Go(func() { _ = ask(n, a, x) })
-						bubble.Wait()
+						synctest.Wait()
 					}
 					end.Go(func() {
 						err := ask(n, a, x)
@@ -118,11 +117,11 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 						told.Store(true)
 					})
 					n.cl.Send(a.Ref, &methodLocal, &wargs{steps: onward})
-					bubble.Wait()
+					synctest.Wait()
 					end.Go(n.sys.Close)
-					bubble.Wait()
+					synctest.Wait()
 					close(leave)
-					bubble.Wait()
+					synctest.Wait()
 					if told.Load() {
 						t.Error("told before the sync")
 					}
@@ -156,7 +155,7 @@ func TestARepetitionOfAnUnknownOutcome(t *testing.T) {
 		var end sync.WaitGroup
 		for i := range errs {
 			end.Go(func() { _, errs[i] = deposit(x, 1, 0, list[0].Ref, 5) })
-			bubble.Wait()
+			synctest.Wait()
 		}
 		e.Fail(errors.New("no space left"))
 		goOn()

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
@@ -165,7 +164,7 @@ func TestChainsOfRequestsWithKeys(t *testing.T) {
 		a, kid := n.parent()
 		leave := make(chan struct{})
 		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
-		bubble.Wait()
+		synctest.Wait()
 		n.run(a, &methodLocal, wstep{op: wEmit, sub: []wstep{{op: wAdd, n: 10}}}) // begins, and waits for that
 		steps := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}}
 		ask := func(a wref) error {
@@ -177,9 +176,9 @@ func TestChainsOfRequestsWithKeys(t *testing.T) {
 		for i := range errs {
 			end.Go(func() { errs[i] = ask(a) })
 		}
-		bubble.Wait()
+		synctest.Wait()
 		end.Go(n.sys.Close)
-		bubble.Wait()
+		synctest.Wait()
 		close(leave)
 		end.Wait()
 		for i, err := range errs {
@@ -221,20 +220,20 @@ func TestARepetitionWaitsUntilItIsCancelled(t *testing.T) {
 			}
 			var end sync.WaitGroup
 			end.Go(func() { mustNot(t, ask(nil)) })
-			bubble.Wait()
+			synctest.Wait()
 			cancels := make([]order.Cancellation, 3)
 			over := make(chan error, len(cancels))
 			for i := range cancels {
 				cancels[i].First = true
 				go func() { over <- ask(&cancels[i]) }()
 			}
-			bubble.Wait()
+			synctest.Wait()
 			if len(over) > 0 {
 				t.Fatalf("keeps %v: a repetition has ended before the chain: %v", keeps, <-over)
 			}
 			for i := range cancels {
 				cancels[i].Cancel()
-				bubble.Wait()
+				synctest.Wait()
 				if len(over) != 1 {
 					t.Errorf("keeps %v: repetition %d waits, and was cancelled", keeps, i)
 				} else if err := <-over; err != event.ErrUnderWay {

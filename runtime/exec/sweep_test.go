@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -56,7 +55,7 @@ func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 		j.next <- struct{}{}
 		var end sync.WaitGroup
 		end.Go(func() { ask(slow, early, list[1].Ref) })
-		bubble.Wait()
+		synctest.Wait()
 		for range 3 * outbox.SweepMin {
 			seq++
 			ask(seq, late, list[0].Ref)

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -498,16 +497,16 @@ func TestCancelWakesWaitersForCredit(t *testing.T) {
 		plus := work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) })
 		goOn := disk.stall()
 		first := cl.Issue(d.Ref, &methodAlone, plus)
-		bubble.Wait() // it has used the credit up
+		synctest.Wait() // it has used the credit up
 		early := cl.Issue(d.Ref, &methodAlone, plus)
 		early.Cancel() // before it waits, or when it does
 		second := cl.Issue(d.Ref, &methodAlone, plus)
-		bubble.Wait()
+		synctest.Wait()
 		third := cl.Issue(d.Ref, &methodAlone, plus)
-		bubble.Wait()
+		synctest.Wait()
 		second.Cancel()
 		second.Cancel()
-		bubble.Wait()
+		synctest.Wait()
 		var ended []bool
 		for _, f := range []*Future{first, early, second, third} {
 			select {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -57,13 +56,13 @@ func TestCloseWaitsForReaders(t *testing.T) {
 				e.held = make(chan struct{})
 				var end sync.WaitGroup
 				end.Go(func() { visit.read(n, old, x) })
-				bubble.Wait()
+				synctest.Wait()
 				var closed atomic.Bool
 				end.Go(func() {
 					n.sys.Close()
 					closed.Store(true)
 				})
-				bubble.Wait()
+				synctest.Wait()
 				if closed.Load() {
 					t.Error("closed amid the read")
 				}
@@ -101,12 +100,12 @@ func TestCloseWaitsForAnswers(t *testing.T) {
 					mustNot(t, ask(n, a))
 					answered.Store(true)
 				})
-				bubble.Wait()
+				synctest.Wait()
 				end.Go(func() {
 					n.sys.Close()
 					closed.Store(true)
 				})
-				bubble.Wait()
+				synctest.Wait()
 				if answered.Load() || closed.Load() {
 					t.Errorf("answered: %v, closed: %v, and the disk does not answer", answered.Load(), closed.Load())
 				}

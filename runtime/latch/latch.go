@@ -2,7 +2,6 @@
 package latch
 
 import (
-	"math"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -19,7 +18,7 @@ type Latch struct{ word atomic.Uint32 }
 
 const (
 	looks     = 40 // at the latch between yields
-	YieldsMax = 64 // yields before sleeping: the holder has lost its processor
+	YieldsMax = 64 // yields before naps: the holder has lost its processor
 	napTime   = 20 * time.Microsecond
 )
 
@@ -31,30 +30,21 @@ func (l *Latch) Swap(old, next lock.Word) bool {
 	return l.word.CompareAndSwap(uint32(old), uint32(next))
 }
 
-// Lock takes the latch.
+// Lock takes the latch. It never waits for a clock of Go's, which in a synctest bubble stands still while others wait
+// for a mutex that its caller has.
 func (l *Latch) Lock() {
 	w := l.Load()
 	if next, ok := w.Latch(); !ok || !l.Swap(w, next) {
-		l.lockSlow(YieldsMax)
+		l.lockSlow()
 	}
 }
 
-// LockAwake is Lock for a goroutine that has a mutex. It never sleeps, so that waiters for the mutex do not
-// wait for a clock, which in a synctest bubble stands still meanwhile.
-func (l *Latch) LockAwake() {
-	w := l.Load()
-	if next, ok := w.Latch(); !ok || !l.Swap(w, next) {
-		l.lockSlow(math.MaxInt)
-	}
-}
-
-func (l *Latch) lockSlow(yields int) {
+func (l *Latch) lockSlow() {
 	for round := 0; !l.TryLock(); round++ {
-		if round < yields {
-			runtime.Gosched()
-		} else {
-			time.Sleep(napTime)
+		if round >= YieldsMax {
+			nap(napTime)
 		}
+		runtime.Gosched()
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // A goroutine that has a mutex and waits for a latch goes on, and gives back the mutex, when the latch is free, though no
 // clock runs.
-func TestAwakeWithAMutex(t *testing.T) {
+func TestLatchesWithAMutex(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var mu sync.Mutex
 		var l Latch
@@ -19,7 +19,7 @@ func TestAwakeWithAMutex(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			close(locked)
-			l.LockAwake()
+			l.Lock()
 			l.Unlock()
 		}()
 		<-locked
@@ -29,5 +29,29 @@ func TestAwakeWithAMutex(t *testing.T) {
 		l.Unlock()
 		mu.Lock()
 		mu.Unlock()
+	})
+}
+
+// A goroutine that waits for a latch does not seem to have done its work.
+func TestAWaitForALatchIsWork(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
+		var l Latch
+		l.Lock()
+		done := false
+		go func() {
+			l.Lock()
+			done = true
+			l.Unlock()
+		}()
+		go func() {
+			for range 100 * YieldsMax {
+				runtime.Gosched()
+			}
+			l.Unlock()
+		}()
+		synctest.Wait()
+		if !done {
+			t.Error("it seems so")
+		}
 	})
 }

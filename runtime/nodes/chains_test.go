@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/nodes"
@@ -28,7 +27,7 @@ func TestAChainEndsWhereTheNewSessionIsNotKnown(t *testing.T) {
 				ended := make(chan error, 1)
 				c.CutHeardLate(0, 2, both, func() {
 					go func() { ended <- c.System(0).Client().Await(all[0], &gaugeHail, &gaugeArgs{}) }()
-					bubble.Wait()
+					synctest.Wait()
 				})
 				select {
 				case err := <-ended:

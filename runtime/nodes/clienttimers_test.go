@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -86,7 +85,7 @@ func (x *alarm) hears(t *testing.T, when string, times int) {
 	}
 	before, _ := count()
 	<-time.After(gaugeDelay)
-	bubble.Wait()
+	synctest.Wait()
 	if n, wrong := count(); n-before != times || wrong > 0 {
 		t.Errorf("%s: the client hears the alarm %d times, %d times with other arguments; want %d", when, n-before, wrong, times)
 	}
@@ -220,7 +219,7 @@ func TestTimersForClientsThatAreNowhere(t *testing.T) {
 				t.Errorf("%d timers are stored, want %d: %q", n, timers, list)
 			}
 			<-time.After(3 * gaugeDelay)
-			bubble.Wait()
+			synctest.Wait()
 			if n := s.Stats().Commits; n != uint64(timers) {
 				t.Errorf("%d events, want %d", n, timers)
 			}

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -143,7 +142,7 @@ func TestFormerLeadersMissNoActor(t *testing.T) {
 			}
 			said <- err
 		}()
-		bubble.Wait()
+		synctest.Wait()
 		if len(said) > 0 {
 			t.Errorf("the node says something of an actor that its successor has created: %v", <-said)
 		}

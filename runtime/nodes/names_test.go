@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -211,7 +210,7 @@ func TestANameIsFreeAfterAPreparedDeletion(t *testing.T) {
 			cl := b.System(1).Client()
 			helper := aeonrt.Named(cl, &badgeClass, b.name(1, 1))
 			renews := cl.Issue(helper, &badgeRenew, &badgeArgs{name: name})
-			bubble.Wait()
+			synctest.Wait()
 			began := time.Now()
 			renews.Cancel()
 			if err := renews.Wait(); !errors.Is(err, order.ErrCancelled) || time.Since(began) > trip {

@@ -17,7 +17,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/aeon-lang/aeon/examples/bank"
-	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -410,7 +409,7 @@ func TestADeletionThatWasPrepared(t *testing.T) {
 		c.Settle()
 		s = c.System(0)
 		clears := s.Client().Issue(all[0], &gaugeClear, &gaugeArgs{s.Resolve(kid.first.ID()), s.Resolve(all[2].ID())})
-		bubble.Wait() // store 1 has voted, and store 2 has not
+		synctest.Wait() // store 1 has voted, and store 2 has not
 		if err = c.Crash(1, losing(func(unsynced int) int { return unsynced })); err == nil {
 			err = c.Restart(1)
 		}
@@ -420,7 +419,7 @@ func TestADeletionThatWasPrepared(t *testing.T) {
 		s = c.System(1)
 		sizes, sized := s.Client().Issue(s.Resolve(root.ID()), &twigSize, &twigArgs{}), make(chan error, 1)
 		go func() { sized <- sizes.Wait() }()
-		bubble.Wait()
+		synctest.Wait()
 		if len(sized) > 0 {
 			t.Errorf("a reader of an actor that is perhaps deleted ends with %v", <-sized)
 		}
@@ -496,10 +495,10 @@ func TestAPartThatComesBetweenTwoSessions(t *testing.T) {
 		s, here := c.System(2), c.System(1)
 		gaugeHeld = make(chan struct{})
 		held := here.Client().Issue(all[1], &gaugeHold, &gaugeArgs{})
-		bubble.Wait()
+		synctest.Wait()
 		slow.Store(true)
 		both := s.Client().Issue(all[2], &gaugeClear, &gaugeArgs{all[2], s.Resolve(all[1].ID())}) // it is withdrawn, and enters by TOP
-		bubble.Wait()
+		synctest.Wait()
 		if !ordered.Load() {
 			t.Fatal("no attempt has entered by TOP")
 		}

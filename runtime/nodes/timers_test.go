@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -97,7 +96,7 @@ func TestTimersOfAStoreThatLearnsLate(t *testing.T) {
 				}
 			}
 			<-time.After(2 * gaugeDelay)
-			bubble.Wait()
+			synctest.Wait()
 			if len(rang) != 1 {
 				t.Fatalf("stores %v were down: the timer has fired %d times", down, len(rang))
 			}

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -30,11 +29,11 @@ func TestAVoteDoesNotCountBeforeALockIsGranted(t *testing.T) {
 			gaugeHeld = make(chan struct{})
 			if held >= 0 {
 				_ = c.System(event.StoreID(held)).Client().Issue(all[held], &gaugeHold, &gaugeArgs{})
-				bubble.Wait()
+				synctest.Wait()
 			}
 			s := c.System(2)
 			f := s.Client().Issue(all[2], &gaugeBoth, &gaugeArgs{s.Resolve(all[1].ID()), s.Resolve(all[0].ID())})
-			bubble.Wait()
+			synctest.Wait()
 			close(gaugeHeld)
 			if err := f.Wait(); err != nil {
 				t.Fatal(err)
@@ -74,10 +73,10 @@ func TestAVoteDoesNotCountBeforeADeletionIsFound(t *testing.T) {
 					gaugeHeld = make(chan struct{})
 					if held {
 						_ = c.System(1).Client().Issue(all[1], &gaugeHold, &gaugeArgs{})
-						bubble.Wait()
+						synctest.Wait()
 					}
 					f := home.Client().Issue(all[2], &gaugeBoth, &gaugeArgs{home.Resolve(all[1].ID()), second})
-					bubble.Wait()
+					synctest.Wait()
 					close(gaugeHeld)
 					err = f.Wait()
 					c.Settle()

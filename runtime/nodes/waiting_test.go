@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/bubble"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
@@ -65,7 +64,7 @@ func TestActorsLeaveWhileAnEventWaitsForAStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		waits := s.Client().Issue(all[0], &gaugeClear, &gaugeArgs{near, there})
-		bubble.Wait()
+		synctest.Wait()
 		if list := s.Across().Look(); len(list) != 1 || !slices.Equal(list[0].For, []event.StoreID{2}) {
 			t.Errorf("operators see %v", list)
 		}
@@ -112,10 +111,10 @@ func TestActorsLeaveWhileAnEventWaitsForAChain(t *testing.T) {
 				t.Fatal(err)
 			}
 			chain := of.Client().Issue(all[1], &gaugeHail, &gaugeArgs{})
-			bubble.Wait()
+			synctest.Wait()
 			gaugeHeld = make(chan struct{})
 			waits := s.Client().Issue(s.Resolve(all[1].ID()), &gaugeHold, &gaugeArgs{})
-			bubble.Wait()
+			synctest.Wait()
 			if n, list := order.HandleOf(all[1]).WaitingForChain(), s.Across().Look(); k == 1 && n != 1 || k == 0 && len(list) != 1 {
 				t.Errorf("store %d: %d events wait for the chain here, and operators see %v", k, n, list)
 			}
@@ -128,7 +127,7 @@ func TestActorsLeaveWhileAnEventWaitsForAChain(t *testing.T) {
 			if err := chain.Wait(); err != nil {
 				t.Error(err)
 			}
-			bubble.Wait()
+			synctest.Wait()
 			if n := staysAttached(t, s); n == 0 {
 				t.Errorf("store %d: actors are detached while the event runs", k)
 			}
@@ -171,7 +170,7 @@ func TestActorsLeaveWhileAnEventWaitsForAVersion(t *testing.T) {
 		}
 		s := c.System(0)
 		waits := s.Client().Issue(all[0], &gaugeHail, &gaugeArgs{})
-		bubble.Wait()
+		synctest.Wait()
 		if n := staysAttached(t, s); n > 0 {
 			t.Errorf("%d actors stay attached that no event needs", n)
 		}
@@ -182,7 +181,7 @@ func TestActorsLeaveWhileAnEventWaitsForAVersion(t *testing.T) {
 		if err := errors.Join(c.Crash(1, losing(allLost)), c.Restart(1)); err != nil {
 			t.Fatal(err)
 		}
-		bubble.Wait()
+		synctest.Wait()
 		if n := staysAttached(t, s); n == 0 {
 			t.Error("actors are detached while the event runs")
 		}

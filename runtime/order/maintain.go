@@ -164,7 +164,7 @@ func (s *Host) move(c *Handle, mv dominator.Move) {
 	}
 	r.Ownership().Lock()
 	defer r.Ownership().Unlock()
-	c.latch.LockAwake()
+	c.latch.Lock()
 	old := s.ParentOf(c)
 	if _, err := s.Graph.MoveT(mv.Node, mv.Parent); err == nil {
 		r.Moved(c, old)

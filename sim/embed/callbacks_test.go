@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/aeon-lang/aeon"
-	"github.com/aeon-lang/aeon/internal/bubble"
 	"github.com/aeon-lang/aeon/sim/embed/hall"
 )
 
@@ -327,7 +326,7 @@ func TestCloseCallsWhatWaits(t *testing.T) {
 		mustNot(t, h.Say(ctx))
 		closed := make(chan error)
 		go func() { closed <- db.Close() }()
-		bubble.Wait() // Close waits for the callbacks
+		synctest.Wait() // Close waits for the callbacks
 		if _, err := h.Told(ctx); !errors.Is(err, aeon.ErrClosed) {
 			t.Errorf("a call while the program closes: %v", err)
 		}
