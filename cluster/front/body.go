@@ -84,7 +84,7 @@ func load(r *http.Request, kept []byte, rest io.ReadCloser) (intact func() bool)
 	case kept != nil:
 		r.Body = io.NopCloser(bytes.NewReader(kept))
 	case rest != nil && rest != http.NoBody: // which net/http knows by its value
-		b := &passing{from: rest}
+		b := &passing{from: rest, stream: r.ProtoMajor == 2}
 		r.Body = b
 		return b.end
 	}
@@ -94,8 +94,9 @@ func load(r *http.Request, kept []byte, rest io.ReadCloser) (intact func() bool)
 // passing is a body that is not kept, for one sending. The connection to another node may read it after the sending has ended, and finds nothing then: what it
 // read would be missing in the next one.
 type passing struct {
-	from  io.Reader
-	state atomic.Int32
+	from   io.ReadCloser
+	stream bool // of HTTP/2: closing it ends a read
+	state  atomic.Int32
 }
 
 // The states of a body that is not kept.
@@ -109,14 +110,20 @@ var errEnded = errors.New("the request goes elsewhere")
 
 // Read implements io.Reader.
 func (b *passing) Read(p []byte) (int, error) {
-	if !b.state.CompareAndSwap(untouched, touched) && b.state.Load() == closed {
+	if b.state.CompareAndSwap(untouched, touched); b.state.Load() == closed {
 		return 0, errEnded
 	}
 	return b.from.Read(p)
 }
 
-// Close does nothing: the server closes what it has opened, and the next sending may need it.
-func (b *passing) Close() error { return nil }
+// Close ends a read: the node that is read for may have ended its answer, though the client keeps its side open. What was not touched
+// stays as it is, as the next sending may need it; and HTTP/1 would wait for the read.
+func (b *passing) Close() error {
+	if b.stream && b.state.Load() == touched {
+		return b.from.Close()
+	}
+	return nil
+}
 
 // end ends the sending, and reports whether nothing has read the body.
-func (b *passing) end() bool { return b.state.CompareAndSwap(untouched, closed) }
+func (b *passing) end() bool { return b.state.Swap(closed) == untouched }

@@ -113,6 +113,9 @@ func New(cfg Config) *Front {
 		Transport: newTransports(cfg.Dial), FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			to := addresseeOf(r.In.Context())
+			if b, is := r.In.Body.(*passing); is {
+				r.Out.Body = b // the proxy's own body cannot be closed
+			}
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(to.node)
 			r.Out.URL.RawQuery = r.In.URL.RawQuery // else without the pairs that cannot be read
 			r.Out.Host = r.In.Host

@@ -130,6 +130,42 @@ func TestStreamsOutliveTheBoundsOfANode(t *testing.T) {
 	}
 }
 
+// A stream whose node has ended it ends for a client that keeps its own side open.
+func TestAStreamEndsThoughItsClientDoesNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := forwardingTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.ReadFull(r.Body, make([]byte, 4)); err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Content-Type", "application/grpc")
+			_, _ = io.WriteString(w, "told")
+			w.Header().Set(http.TrailerPrefix+statusHeader, "0")
+		}))
+		f.cfg.GRPC.Reads = func(string) bool { return false }
+		l := servePiped(t, bounded(f))
+		client := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }, Protocols: new(http.Protocols)}
+		client.Protocols.SetUnencryptedHTTP2(true)
+		defer client.CloseIdleConnections()
+		asks, ask := io.Pipe()
+		defer ask.Close()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://node"+ownServices+"reflection.v1.ServerReflection/ServerReflectionInfo", asks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/grpc")
+		go func() { _, _ = io.WriteString(ask, "asks") }() // ends with the pipe
+		begun := time.Now()
+		a, err := client.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := io.ReadAll(a.Body)
+		if took := time.Since(begun); err != nil || string(said) != "told" || a.Trailer.Get(statusHeader) != "0" || took > time.Second {
+			t.Errorf("the client hears %q, %v, %v after %v", said, err, a.Trailer, took)
+		}
+	})
+}
+
 // lossy is a connection that loses what is sent once it is cut.
 type lossy struct {
 	net.Conn
