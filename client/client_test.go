@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -17,6 +16,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/aeon-lang/aeon/internal/freeport"
 )
 
 // A request goes to one node after the other until it is answered. What is said at the end is true, whatever the nodes did.
@@ -107,17 +108,6 @@ func TestSlowNodes(t *testing.T) {
 	})
 }
 
-// gone is the URL of a node that is not there.
-func gone(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
-}
-
 // Requests are those of docs/http.md.
 func TestRequests(t *testing.T) {
 	var keys []string
@@ -134,7 +124,7 @@ func TestRequests(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	c, err := New(Config{URLs: []string{gone(t), s.URL + "/"}, Token: "secret"})
+	c, err := New(Config{URLs: []string{"http://" + freeport.Address(t), s.URL + "/"}, Token: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +231,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 func TestNoAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	c, err := New(Config{URLs: []string{gone(t), gone(t)}})
+	c, err := New(Config{URLs: []string{"http://" + freeport.Address(t), "http://" + freeport.Address(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +242,7 @@ func TestNoAnswer(t *testing.T) {
 	defer s.Close()
 	ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if c, err = New(Config{URLs: []string{gone(t), s.URL}}); err != nil {
+	if c, err = New(Config{URLs: []string{"http://" + freeport.Address(t), s.URL}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Call(ctx, "Bank/main", "open", nil, nil); !errors.Is(err, ErrUnknown) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/cluster/status"
+	"github.com/aeon-lang/aeon/internal/freeport"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -29,20 +29,10 @@ type several struct {
 	nodes  []*trial // nil: it has ended
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // start starts a further node. The first one begins the cluster.
 func (c *several) start(stores int) {
 	c.t.Helper()
-	cluster := settings.Cluster{Listen: freeAddress(c.t), Stores: stores}
+	cluster := settings.Cluster{Listen: freeport.Address(c.t), Stores: stores}
 	if len(c.nodes) > 0 {
 		c.eventually("the first node makes a token", func() (bool, string) {
 			code, text := c.asks(0, http.MethodPost, status.TokenPath)
@@ -50,7 +40,7 @@ func (c *several) start(stores int) {
 			return code == http.StatusOK, text
 		})
 	}
-	dir, listen := filepath.Join(c.t.TempDir(), "node"), freeAddress(c.t)
+	dir, listen := filepath.Join(c.t.TempDir(), "node"), freeport.Address(c.t)
 	r := tryListening(dir, settings.Listen{Address: listen, Tokens: c.tokens}, cluster, len(c.nodes) == 0)
 	select {
 	case <-r.started:

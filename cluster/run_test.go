@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/freeport"
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
@@ -118,7 +119,7 @@ func TestNodesThatCannotStart(t *testing.T) {
 	other := filepath.Join(dir, "other")
 	refuses(t, other, free, taken.Addr().String(), "", "--cluster-listen: listen tcp "+taken.Addr().String())
 	refuses(t, other, taken.Addr().String(), free, "", "--listen: listen tcp "+taken.Addr().String())
-	packets, err := net.ListenPacket("udp", free)
+	packets, err := net.ListenPacket("udp", freeport.Address(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/aeon-lang/aeon/client"
+	"github.com/aeon-lang/aeon/internal/freeport"
 )
 
 // node is a server that answers as the test says.
@@ -53,17 +54,6 @@ func newNode(t *testing.T, answer func(grpc.ServerStream) error, opts ...grpc.Se
 	go func() { _ = s.Serve(l) }() // ends with the test
 	t.Cleanup(s.Stop)
 	return n
-}
-
-// gone is the address of a node that is not there.
-func gone(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func dial(t *testing.T, addresses ...string) *Conn {
@@ -133,7 +123,7 @@ func TestCalls(t *testing.T) {
 		var list []*node
 		for _, answer := range []func(grpc.ServerStream) error{c.first, c.second} {
 			if answer == nil {
-				addresses = append(addresses, gone(t))
+				addresses = append(addresses, freeport.Address(t))
 				continue
 			}
 			n := newNode(t, answer)
@@ -300,7 +290,7 @@ func TestKeys(t *testing.T) {
 // A stream is opened at a node that is there.
 func TestStreams(t *testing.T) {
 	n := newNode(t, good)
-	c := dial(t, gone(t), n.address)
+	c := dial(t, freeport.Address(t), n.address)
 	s, err := c.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/p.C/m")
 	if err == nil {
 		err = errors.Join(s.SendMsg(wrapperspb.String("in")), s.CloseSend())

@@ -137,6 +137,7 @@ var layers = []struct{ pkg, may string }{
 	{"examples", ""},
 	{"examples/bank", ". runtime runtime/door/godoor runtime/store/pebbledb runtime/value"},
 	{"examples/goservice", ". examples/bank"},
+	{"internal/freeport", ""},
 	{"internal/generated", ""},
 	{"replica/replicatest", "replica replica/driver replica/engine runtime/event runtime/store runtime/store/memengine"},
 	{"runtime/lock/locktest/scene", ""},
@@ -165,7 +166,7 @@ var layers = []struct{ pkg, may string }{
 }
 
 // testOnly lists packages for tests alone: production code, which is all others, never reaches them.
-const testOnly = "dominator/oracle examples/... internal/generated internal/parallel internal/race internal/spantree internal/tally internal/tidy replica/replicatest runtime/lock/locktest runtime/lock/locktest/network runtime/lock/locktest/scene runtime/lock/locktest/seen sim/... spec/differ spec/generate spec/plants"
+const testOnly = "dominator/oracle examples/... internal/freeport internal/generated internal/parallel internal/race internal/spantree internal/tally internal/tidy replica/replicatest runtime/lock/locktest runtime/lock/locktest/network runtime/lock/locktest/scene runtime/lock/locktest/seen sim/... spec/differ spec/generate spec/plants"
 
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{

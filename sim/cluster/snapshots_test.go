@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/aeon-lang/aeon/internal/freeport"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
@@ -72,7 +73,7 @@ func TestSnapshots(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the snapshot %s of node %d: %v", m.Name, i, err)
 		}
-		w.http[i] = free(t)
+		w.http[i] = freeport.Address(t)
 		p := exec.Command(w.exe, "--serve", "--data", dir, "--listen", w.http[i])
 		p.Stdout, p.Stderr = w.log, w.log
 		if err := p.Start(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/cluster/status"
+	"github.com/aeon-lang/aeon/internal/freeport"
 	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
@@ -44,42 +44,6 @@ type world struct {
 	known []int            // the nodes that clients know
 }
 
-// The ports of nodes are below those that the system gives to connections, so that a node finds its own free again when it is restarted. A process that
-// tests takes a block of them: it listens at the first one as long as it runs, so another process takes another block. A block has more than all clusters
-// of a run need, twelve each: a port is not given again while a node that has not started yet is to have it.
-const firstPort, lastPort, portBlock = 20000, 30000, 500
-
-var ports struct {
-	sync.Mutex
-	block net.Listener // nil: none is taken yet
-	first int          // at which block listens
-	given int
-}
-
-// free returns an address that no other node has, of this process or of another one that tests clusters, and at which no process listens.
-func free(t *testing.T) string {
-	t.Helper()
-	ports.Lock()
-	defer ports.Unlock()
-	if ports.block == nil {
-		for first := firstPort; first < lastPort && ports.block == nil; first += portBlock {
-			if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", first)); err == nil {
-				ports.block, ports.first = l, first
-			}
-		}
-	}
-	for range portBlock - 1 {
-		port := ports.first + 1 + ports.given%(portBlock-1)
-		ports.given++
-		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
-			_ = l.Close()
-			return l.Addr().String()
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
-}
-
 // newWorld starts a cluster that keeps three replicas. Its nodes have more arguments.
 func newWorld(t *testing.T, more ...string) *world {
 	t.Helper()
@@ -102,7 +66,7 @@ func newWorldOf(t *testing.T, stores int, more ...string) *world {
 		t.Fatal(err)
 	}
 	for i := range slots {
-		w.http[i], w.own[i] = free(t), free(t)
+		w.http[i], w.own[i] = freeport.Address(t), freeport.Address(t)
 	}
 	w.links = newLinks(t, w)
 	t.Cleanup(func() {
