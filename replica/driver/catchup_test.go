@@ -32,7 +32,7 @@ func TestAMemberCatchesUp(t *testing.T) {
 				if err := c.Stop(away); err != nil {
 					t.Fatal(err)
 				}
-				fill(t, e)
+				fill(t, c, id, e)
 				takes := 50 * time.Millisecond // one entry is written in each of them, and a state is synced by five
 				if what == "is too slow" || what == "falls silent" {
 					takes = 4 * time.Second

@@ -204,7 +204,7 @@ func TestACrashWhileAStateThatHasComeIsDropped(t *testing.T) {
 				if err := c.Stop(away); err != nil {
 					t.Fatal(err)
 				}
-				fill(t, e)
+				fill(t, c, id, e)
 				writes := make(chan struct{})
 				film := &filmed{Memory: places[away-1].(*replicatest.Memory)}
 				places[away-1] = &counted{Place: film, before: func(dir string) {

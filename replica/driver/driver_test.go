@@ -48,13 +48,17 @@ func lead(t *testing.T, c *replicatest.Cluster) (event.NodeID, *engine.Engine) {
 	return id, e
 }
 
-// fill writes so much that a member that has none of it is sent the state.
-func fill(t *testing.T, e *engine.Engine) {
+// fill writes more than the log of the leader keeps: a node that has been away gets the state.
+func fill(t *testing.T, c *replicatest.Cluster, leader event.NodeID, e *engine.Engine) {
 	t.Helper()
-	for i := range 100 {
+	const entries = 100
+	for i := range entries {
 		if err := put(e, fmt.Sprintf("k%03d", i), string(make([]byte, 1000))); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for c.Node(leader).LogLength(replicatest.Group) >= entries { // the log is cut when the state is synced
+		<-time.After(time.Millisecond)
 	}
 }
 
@@ -304,7 +308,7 @@ func TestAStateThatComesAtTheEndIsClosed(t *testing.T) {
 		if err := c.Stop(away); err != nil {
 			t.Fatal(err)
 		}
-		fill(t, e)
+		fill(t, c, id, e)
 		p := places[away-1].(*counted)
 		stopped := make(chan error, 1)
 		p.before = func(dir string) {

@@ -294,7 +294,7 @@ func TestLeavingBeforeAStateIsSent(t *testing.T) {
 		if err := c.Stop(away); err != nil {
 			t.Fatal(err)
 		}
-		fill(t, e)
+		fill(t, c, id, e)
 		<-time.After(50 * time.Millisecond)
 		synctest.Wait() // the engine of the state has all
 		release := places[id-1].(*counted).Place.(*slow).hold()
@@ -382,7 +382,7 @@ func TestASnapshotOutlivesAPartInAGroup(t *testing.T) {
 				}
 				cut(true)
 				next, f := lead(t, c)
-				fill(t, f)
+				fill(t, c, next, f)
 				cut(false)
 				if err := c.Node(id).Await(t.Context(), replicatest.Group, f.Index()); err != nil {
 					t.Fatal(err)
