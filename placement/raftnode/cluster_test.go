@@ -2,6 +2,7 @@ package raftnode
 
 import (
 	"context"
+	"errors"
 	"crypto/rand"
 	"fmt"
 	"log/slog"
@@ -203,15 +204,21 @@ func (s *server) kill() {
 	}
 }
 
+// propose has a command taken. On a machine that is busy a leader may lose its place meanwhile, as it may anywhere: what has the same result a second time is
+// proposed again then.
 func (c *cluster) propose(by *server, command placement.Command) placement.Result {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), within)
 	defer cancel()
-	r, err := by.Propose(ctx, command)
-	if err != nil {
-		c.t.Fatalf("node %d: %v", by.id.Node, err)
+	for {
+		r, err := by.Propose(ctx, command)
+		if err == nil {
+			return r
+		}
+		if unknown := (*UnknownError)(nil); !errors.As(err, &unknown) || command.Register == nil && command.Token == nil || ctx.Err() != nil {
+			c.t.Fatalf("node %d: %v", by.id.Node, err)
+		}
 	}
-	return r
 }
 
 // register proposes a command that changes the state, and returns its number.
