@@ -13,6 +13,7 @@ import (
 
 // Held are callbacks that this store holds for an event of another one.
 type Held struct {
+	Home event.StoreID // of the event
 	// Done is closed when it is known what becomes of them. What follows is valid then.
 	Done chan struct{}
 	Yes  bool // they run
@@ -65,7 +66,7 @@ func (s *Store) Let(to event.StoreID, number uint64, yes bool) {
 
 // holds begins to hold callbacks. Caller holds mu, as for what follows.
 func (s *Store) holds(id heldID) *Held {
-	h := &Held{Done: make(chan struct{})}
+	h := &Held{Home: id.from, Done: make(chan struct{})}
 	s.held[id] = h
 	return h
 }

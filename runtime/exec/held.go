@@ -71,7 +71,7 @@ func (s *System) holdFor(q *across.Question) bool {
 		list[i] = callback{object: object.(ClientRef).o, method: m.(*ClientMethod), args: args, number: q.Lines[i].Number, held: q.Held, origin: s.cfg.Spans.Stored(q.Event)}
 	}
 	for i, c := range list {
-		c.from = s.tracer.Held(q.Event, event.StoreIn(q.Number), q.Lines[i].Issuer, c.number)
+		c.from = s.tracer.Held(q.Event, q.Held.Home, q.Lines[i].Issuer, c.number)
 		if to := clientOf(c.object.client); to.post(c) {
 			s.workers.Run(to.drain)
 		}

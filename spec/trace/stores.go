@@ -27,9 +27,14 @@ type joint struct {
 	names   map[string]int32
 	actors  []string
 	seen    []touch // store by store, in their orders
-	// callers are committed events that have called clients of other stores: the clients of their callbacks, in order.
-	callers map[EventID][]uint64
+	callers map[EventID]caller
 	called  []calledBack
+}
+
+// caller is a committed event that has called clients of other stores.
+type caller struct {
+	home    uint64
+	clients []uint64 // of its callbacks, in order
 }
 
 // clientSeen takes the place of a client of another store whose callback has come.
@@ -78,7 +83,7 @@ type done struct {
 }
 
 func newJoint() *joint {
-	return &joint{stores: make(map[uint64]*oneOf), homes: make(map[EventID]int), done: make(map[done]bool), names: make(map[string]int32), callers: make(map[EventID][]uint64)}
+	return &joint{stores: make(map[uint64]*oneOf), homes: make(map[EventID]int), done: make(map[done]bool), names: make(map[string]int32), callers: make(map[EventID]caller)}
 }
 
 // begin notes that a section of a store begins.
@@ -120,7 +125,7 @@ func (c *Checker) join(e *Event) {
 		j.homes[e.ID] = n
 	}
 	if slices.Contains(e.Clients, ofAnotherStore) {
-		j.callers[e.ID] = slices.Clone(e.Clients)
+		j.callers[e.ID] = caller{r.store, slices.Clone(e.Clients)}
 	}
 	j.entries = append(j.entries, r)
 	for i := range e.Reads {
@@ -183,9 +188,11 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 			continue
 		}
 		r := &entry{section: k.section, line: k.line}
-		switch clients := j.callers[k.event]; {
+		switch by, clients := j.callers[k.event], j.callers[k.event].clients; {
 		case k.index < 1 || k.index > len(clients):
 			violate(r, Cause, "", []EventID{k.event}, "%s is number %d of event %v, and store %d has not committed that with so many", k.text, k.index, k.event, k.home)
+		case by.home != k.home:
+			violate(r, Cause, "", []EventID{k.event}, "%s is number %d of event %v of store %d, and says that it is one of store %d", k.text, k.index, k.event, by.home, k.home)
 		case clients[k.index-1] != ofAnotherStore:
 			violate(r, Once, "", []EventID{k.event}, "%s is number %d of event %v, which is for another client, or has come before", k.text, k.index, k.event)
 		default:
