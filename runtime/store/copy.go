@@ -45,6 +45,26 @@ func Copy(b Batch, id Identity, number event.StoreID, key, row []byte) error {
 	return nil
 }
 
+// CountOn takes a row of a snapshot of the store that r reads. If the row counts the ids or the starts that were given, and further than the store has
+// counted, the batch has the store count on from there. Any other row changes nothing.
+func CountOn(b Batch, r Reader, key, payload []byte) error {
+	for _, name := range []string{metaIDs, metaStarts} {
+		if !bytes.Equal(key, MetaKey(name)) {
+			continue
+		}
+		then, err := numberOf(name, payload)
+		if err != nil {
+			return err
+		}
+		now, _, err := getNumber(r, name)
+		if err == nil && then > now {
+			setNumber(b, name, then)
+		}
+		return err
+	}
+	return nil
+}
+
 // FormatKey returns the key of the format row, which says what form all rows have.
 func FormatKey() []byte { return MetaKey(metaFormat) }
 

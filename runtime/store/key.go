@@ -45,6 +45,9 @@ func SchemaKey(class string) []byte { return append([]byte{schemaSpace}, class..
 // SchemaRange returns the range of all schema rows.
 func SchemaRange() (from, to []byte) { return []byte{schemaSpace}, []byte{schemaSpace + 1} }
 
+// IsSchemaKey reports whether a key is that of the schema of a class.
+func IsSchemaKey(key []byte) bool { return len(key) > 0 && key[0] == schemaSpace }
+
 // SectionSize is how many bytes of a key AppendSection appends.
 const SectionSize = 4
 

@@ -307,11 +307,17 @@ func getNumber(r Reader, name string) (uint64, bool, error) {
 	if err != nil || !ok {
 		return 0, false, err
 	}
+	n, err := numberOf(name, payload)
+	return n, err == nil, err
+}
+
+// numberOf reads the payload of a row that is a number.
+func numberOf(name string, payload []byte) (uint64, error) {
 	n, size := binary.Uvarint(payload)
 	if size != len(payload) || size <= 0 {
-		return 0, false, &CorruptError{MetaKey(name), "it is no number"}
+		return 0, &CorruptError{MetaKey(name), "it is no number"}
 	}
-	return n, true, nil
+	return n, nil
 }
 
 func needNumber(r Reader, name string) (uint64, error) {

@@ -113,29 +113,37 @@ func (s *Schema) read(it Iterator) error {
 	for it.Next() {
 		key := slices.Clone(it.Key())
 		payload, err := Payload(key, it.Value())
+		if err == nil {
+			err = s.Add(key, payload)
+		}
 		if err != nil {
 			return err
 		}
-		var format struct{ Format int }
-		if json.Unmarshal(payload, &format) == nil && format.Format != SchemaFormat && format.Format > 0 {
-			return fmt.Errorf("%s was written by %s version of aeon (format %d, this one reads %d): use that version",
-				DescribeKey(key), age(format.Format, SchemaFormat), format.Format, SchemaFormat)
-		}
-		c := &storedClass{}
-		if err := json.Unmarshal(payload, c); err != nil {
-			return &CorruptError{key, err.Error()}
-		}
-		if string(SchemaKey(c.Class)) != string(key) || len(c.Layouts) == 0 {
-			return &CorruptError{key, "it is no schema of this class"}
-		}
-		for _, l := range c.Layouts {
-			s.lastLayout = max(s.lastLayout, l.Number)
-		}
-		for _, m := range c.Signatures {
-			s.lastSignature = max(s.lastSignature, m.Number)
-		}
-		s.classes[c.Class] = c
 	}
+	return nil
+}
+
+// Add adds the row of a class.
+func (s *Schema) Add(key, payload []byte) error {
+	var format struct{ Format int }
+	if json.Unmarshal(payload, &format) == nil && format.Format != SchemaFormat && format.Format > 0 {
+		return fmt.Errorf("%s was written by %s version of aeon (format %d, this one reads %d): use that version",
+			DescribeKey(key), age(format.Format, SchemaFormat), format.Format, SchemaFormat)
+	}
+	c := &storedClass{}
+	if err := json.Unmarshal(payload, c); err != nil {
+		return &CorruptError{slices.Clone(key), err.Error()}
+	}
+	if string(SchemaKey(c.Class)) != string(key) || len(c.Layouts) == 0 {
+		return &CorruptError{slices.Clone(key), "it is no schema of this class"}
+	}
+	for _, l := range c.Layouts {
+		s.lastLayout = max(s.lastLayout, l.Number)
+	}
+	for _, m := range c.Signatures {
+		s.lastSignature = max(s.lastSignature, m.Number)
+	}
+	s.classes[c.Class] = c
 	return nil
 }
 

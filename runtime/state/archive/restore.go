@@ -3,6 +3,8 @@ package archive
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -88,8 +90,10 @@ func (e *OwnedElsewhereError) Error() string {
 // happens in one batch, or, with an error, nothing. The caller makes the batch durable.
 //
 // A store whose own rows have another format is refused: the actor would not be found under its former keys, and would be put beside itself.
+// One that is older than the snapshot, as it was brought back from a copy, counts on from the ids and starts that the snapshot knows, and is refused with
+// an *OtherSchemaError if its schema does not have what the rows need.
 func RestoreActor(e store.Engine, root event.ActorID, rows RowSource) (actors int, err error) {
-	r := actorRestore{e: e, b: e.NewBatch(), members: make(map[event.ActorID]bool)}
+	r := actorRestore{e: e, b: e.NewBatch(), members: make(map[event.ActorID]bool), schema: store.NewSchema(), layouts: make(map[uint32]bool), signatures: make(map[uint32]bool)}
 	if err := r.run(root, rows); err != nil {
 		r.b.Discard()
 		return 0, err
@@ -116,6 +120,9 @@ type actorRestore struct {
 	above   row.Header // of the root as it is now
 	members map[event.ActorID]bool
 	root    event.ActorID
+
+	schema              *store.Schema   // of the snapshot
+	layouts, signatures map[uint32]bool // that its rows name
 }
 
 func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
@@ -149,6 +156,9 @@ func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
 	}
 	if !r.members[root] {
 		return &NoActorError{ID: root}
+	}
+	if err := r.known(); err != nil {
+		return err
 	}
 	return r.release()
 }
@@ -226,9 +236,17 @@ func (r *actorRestore) put(key, value []byte) error {
 	}
 	section, _, id, ok := row.SplitKey(key)
 	if !ok {
-		return store.CheckFormat(key, payload) // a row of the node: the store keeps its own
+		return r.own(key, payload)
+	}
+	if n, ok := store.SignatureOf(section, payload); ok {
+		r.signatures[n] = true
 	}
 	if section == store.Headers {
+		var h row.Header
+		if err := h.Read(payload); err != nil {
+			return row.Damage(key, err)
+		}
+		r.layouts[h.Layout] = true
 		r.members[id] = true
 		if r.present == nil || !r.present.members[id] {
 			if there, err := r.payload(key); err != nil {
@@ -238,10 +256,6 @@ func (r *actorRestore) put(key, value []byte) error {
 			}
 		}
 		if id == r.root && r.present != nil {
-			var h row.Header
-			if err := h.Read(payload); err != nil {
-				return row.Damage(key, err)
-			}
 			h.Parent, h.Top, h.Units = r.above.Parent, r.above.Top, r.above.Units
 			key, value = h.Encode(id)
 		}
@@ -255,6 +269,47 @@ func (r *actorRestore) put(key, value []byte) error {
 		return err
 	}
 	r.b.Set(key, value)
+	return nil
+}
+
+// own takes a row of the node itself, or of the schema. The store keeps its own, and counts on from where the snapshot has counted to.
+func (r *actorRestore) own(key, payload []byte) error {
+	if store.IsSchemaKey(key) {
+		return r.schema.Add(key, payload)
+	}
+	if err := store.CheckFormat(key, payload); err != nil {
+		return err
+	}
+	return store.CountOn(r.b, r.e, key, payload)
+}
+
+// OtherSchemaError says that an actor cannot be restored because the store does not have a class as the rows of the snapshot were written.
+type OtherSchemaError struct{ Class, Lacks string }
+
+// Error implements error.
+func (e *OtherSchemaError) Error() string {
+	return fmt.Sprintf("the snapshot needs class %s as it was then, and the store lacks %s, as it was brought back from an older copy; start the program that the snapshot was taken of there once, and try again, or restore to a new directory", e.Class, e.Lacks)
+}
+
+// known returns an error unless the store reads the rows of the snapshot as they were written.
+func (r *actorRestore) known() error {
+	now, err := store.ReadSchema(r.e)
+	if err != nil {
+		return err
+	}
+	classes := make(map[string]bool)
+	for n := range r.layouts {
+		_, class := r.schema.ByNumber(n)
+		classes[class] = true
+	}
+	for n := range r.signatures {
+		classes[r.schema.ClassOf(n)] = true
+	}
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		if lacks := now.Lacking(r.schema, class); lacks != "" {
+			return &OtherSchemaError{class, lacks}
+		}
+	}
 	return nil
 }
 
