@@ -64,9 +64,10 @@ func (l *halts) close() {
 type Halted struct {
 	led *Led
 
-	mu     sync.Mutex         // held while the part is saved
-	halted *archive.Halted    // nil: it is over
-	saved  *snapshot.Manifest // nil: nothing is there that Drop would have to delete
+	mu     sync.Mutex      // held while the part is saved
+	halted *archive.Halted // nil: it is over
+	saved  *snapshot.Saved // nil: nothing is there that Drop would have to delete
+	failed error           // why not all of it was saved
 }
 
 // Quiesce has no event of the store be decided that other stores would have to carry out, until GoOn is called, or limit has passed. It returns when they have carried out
@@ -131,9 +132,7 @@ func (h *Halted) Save(ctx context.Context, set snapshot.Set, taken time.Time) (e
 	defer n.taking.leave()
 	start := time.Now()
 	saved, err := h.halted.Save(ctx, n.target, set, taken)
-	if saved != nil {
-		h.saved = &saved.Manifest
-	}
+	h.saved, h.failed = saved, err
 	if err == nil {
 		tell(h.led.of.Log, saved, start)
 	}
@@ -143,15 +142,16 @@ func (h *Halted) Save(ctx context.Context, set snapshot.Set, taken time.Time) (e
 
 // Prune ends the part, and deletes those of older snapshots, as far as fewer are to be kept, when all parts of this one are saved.
 func (h *Halted) Prune(ctx context.Context) {
-	h.end(ctx, func(ctx context.Context, n *NodeSnapshots) { n.prune(ctx, h.saved, h.led.of.Log) })
+	h.end(ctx, func(ctx context.Context, n *NodeSnapshots) { n.prune(ctx, &h.saved.Manifest, h.led.of.Log) })
 }
 
-// Drop ends the part, and deletes what it has saved: a part has failed, this one or another.
+// Drop ends the part, and deletes what it has saved: a part has failed, this one or another. Its content stays for the next one.
 func (h *Halted) Drop(ctx context.Context) {
 	h.end(ctx, func(ctx context.Context, n *NodeSnapshots) {
 		n.delete(ctx, h.led.of.Log, "the part of a snapshot that failed was not deleted", func(ctx context.Context) error {
-			return snapshot.Remove(ctx, n.target, h.saved)
+			return snapshot.Remove(ctx, n.target, &h.saved.Manifest)
 		})
+		n.clean(ctx, h.saved, h.failed, h.led.of.Log)
 	})
 }
 

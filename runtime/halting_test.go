@@ -23,7 +23,7 @@ func TestAStoreIsClosedWhileASnapshotOfAnotherIsSent(t *testing.T) {
 		}
 		l := &Led{of: &ClusterConfig{Snapshots: n}}
 		l.halts.open()
-		h := &Halted{led: l, saved: &snapshot.Manifest{}}
+		h := &Halted{led: l, saved: &snapshot.Saved{}}
 		l.halts.list[h] = true
 		dropped := make(chan struct{})
 		go func() {

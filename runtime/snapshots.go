@@ -12,6 +12,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/fault"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -236,12 +237,18 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 		return
 	}
 	defer k.taking.leave()
+	k.attempt(ctx, log, func() (*snapshot.Saved, error) { return k.save(ctx, s) })
+}
+
+// attempt takes a snapshot by save. The caller has the turn.
+func (k *keeping) attempt(ctx context.Context, log *slog.Logger, save func() (*snapshot.Saved, error)) {
 	start := time.Now()
-	saved, err := k.save(ctx, s)
+	saved, err := save()
+	if err != nil && ctx.Err() == nil {
+		log.Error("no snapshot was taken", "to", k.target.String(), "error", err)
+		k.clean(ctx, saved, err, log)
+	}
 	if err != nil {
-		if ctx.Err() == nil {
-			log.Error("no snapshot was taken", "to", k.target.String(), "error", err)
-		}
 		return
 	}
 	tell(log, saved, start)
@@ -259,6 +266,22 @@ func tell(log *slog.Logger, saved *snapshot.Saved, start time.Time) {
 func (k *keeping) prune(ctx context.Context, newest *snapshot.Manifest, log *slog.Logger) {
 	k.delete(ctx, log, notDeleted, func(ctx context.Context) error {
 		_, err := snapshot.Prune(ctx, k.target, newest, k.SnapshotKeep)
+		return err
+	})
+}
+
+// clean deletes what snapshots that failed have sent, but what the last one has, which has failed with err, unless the disk is full. If nothing was sent,
+// saved is nil.
+func (k *keeping) clean(ctx context.Context, saved *snapshot.Saved, err error, log *slog.Logger) {
+	if saved == nil {
+		return
+	}
+	sent := &saved.Manifest
+	if full := new(snapshot.DirError); errors.As(err, &full) && full.Kind == fault.Space {
+		sent = nil
+	}
+	k.delete(ctx, log, "what snapshots that failed have sent was not deleted", func(ctx context.Context) error {
+		_, err := snapshot.Clean(ctx, k.target, snapshot.Wanted{Store: saved.Store, Actor: k.SnapshotActor}, k.SnapshotKeep, sent)
 		return err
 	})
 }

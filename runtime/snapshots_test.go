@@ -1,12 +1,18 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/fault"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 )
 
@@ -50,4 +56,43 @@ func TestTheLastSnapshotIsFound(t *testing.T) {
 	find(first)
 	n.Note(first.Add(3 * time.Hour))
 	find(first.Add(3 * time.Hour))
+}
+
+// While snapshots fail, what one has sent stays for the next one, and what those before have sent goes; on a full disk all of it.
+func TestWhatFailedSnapshotsHaveSentGoes(t *testing.T) {
+	dir, failed := t.TempDir(), errors.New("the snapshot block has failed")
+	k := &keeping{target: snapshot.Dir(dir)}
+	k.SnapshotKeep = 2
+	attempt := func(n int, end error) (files int) {
+		t.Helper()
+		k.attempt(t.Context(), slog.New(slog.DiscardHandler), func() (*snapshot.Saved, error) {
+			m := snapshot.Manifest{Kind: snapshot.Node, Store: "a", Program: "p", Number: uint64(n), Taken: time.Unix(int64(n), 0)}
+			return snapshot.Save(t.Context(), k.target, m, func(emit func(key, row []byte) error) error {
+				for i := range 1000 { // so that the first chunks are sent before the end
+					if err := emit(fmt.Appendf(nil, "key %06d", i), bytes.Repeat([]byte{byte(n), byte(i)}, 500)); err != nil {
+						return err
+					}
+				}
+				return end
+			})
+		})
+		list, err := os.ReadDir(filepath.Join(dir, "a", "chunks"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	whole := attempt(1, nil)
+	first := attempt(2, failed)
+	if first <= whole {
+		t.Fatalf("nothing was sent: %d files, %d before", first, whole)
+	}
+	for n := 3; n < 6; n++ {
+		if files := attempt(n, failed); files <= whole || files > 2*first-whole {
+			t.Errorf("after attempt %d there are %d files, after the first that failed %d, before that %d", n, files, first, whole)
+		}
+	}
+	if files := attempt(6, &snapshot.DirError{Dir: dir, Kind: fault.Space, Cause: failed}); files != whole {
+		t.Errorf("on a full disk %d files are left, %d are of a snapshot", files, whole)
+	}
 }

@@ -16,11 +16,16 @@ type Wanted struct {
 
 func (w Wanted) fits(f *Found) bool {
 	m := &f.Parts[0].Manifest
-	switch {
-	case len(f.Missing) > 0 || w.Name != "" && w.Name != f.Name:
+	if len(f.Missing) > 0 || w.Name != "" && w.Name != f.Name {
 		return false
-	case w.Actor == "":
-		return w.Name != "" || m.Kind != Actor
+	}
+	return w.Name != "" && w.Actor == "" || w.isOf(m)
+}
+
+// isOf reports whether a snapshot is of the actor, or else of everything.
+func (w Wanted) isOf(m *Manifest) bool {
+	if w.Actor == "" {
+		return m.Kind != Actor
 	}
 	short := func(actor string) string { return strings.TrimPrefix(actor, m.Program+".") }
 	return m.Kind == Actor && (short(string(m.Actor)) == short(w.Actor) || m.Root == w.Actor)

@@ -26,7 +26,14 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 			return 0, err
 		}
 	}
-	return prune(ctx, t, like.Store, like, keep)
+	return prune(ctx, t, like.Store, pruning{of: func(m *Manifest) bool { return like.alike(*m) }, last: like.Name, keep: keep})
+}
+
+// Clean is Prune behind a snapshot of a store that has failed, of what w says. No snapshot is last, and of what none lists it leaves what this one has sent, or
+// would list: the next one goes on from there. What those before it have sent goes, or the place would grow with each. sent is what Save returned with
+// the error; nil: nothing of it is to stay, as the disk is full.
+func Clean(ctx context.Context, t Target, w Wanted, keep int, sent *Manifest) (deleted int, err error) {
+	return prune(ctx, t, w.Store, pruning{of: w.isOf, keep: keep, sent: sent})
 }
 
 // PruneAll is Prune for all that a place has of some stores, whose leaders send to other places now: it tells nothing of the newest ones, and deletes what
@@ -35,7 +42,7 @@ func PruneAll(ctx context.Context, t Target, stores []string, keep int) (deleted
 	for _, store := range stores {
 		n, failed := 0, settle(ctx, t, store)
 		if failed == nil {
-			n, failed = prune(ctx, t, store, nil, keep)
+			n, failed = prune(ctx, t, store, pruning{of: func(*Manifest) bool { return true }, keep: keep})
 		}
 		deleted, err = deleted+n, errors.Join(err, failed)
 	}
@@ -47,8 +54,16 @@ func (m *Manifest) alike(o Manifest) bool {
 	return m.Store == o.Store && m.Kind == o.Kind && m.Actor == o.Actor
 }
 
-// prune is Prune in a store, for what last is of, which stays; if it is nil, for everything.
-func prune(ctx context.Context, t Target, store string, last *Manifest, keep int) (deleted int, err error) {
+// pruning says what prune deletes.
+type pruning struct {
+	of   func(*Manifest) bool // of which snapshots all but the newest keep go
+	keep int
+	last string    // the name of one that stays; "": none is known
+	sent *Manifest // whose content stays, though it is not there; nil: there is none
+}
+
+// prune is Prune in a store.
+func prune(ctx context.Context, t Target, store string, p pruning) (deleted int, err error) {
 	list, damaged, err := List(ctx, t, store)
 	if err != nil {
 		return 0, err
@@ -63,7 +78,7 @@ func prune(ctx context.Context, t Target, store string, last *Manifest, keep int
 		}
 		counted = append(counted, more...)
 	}
-	counted = slices.DeleteFunc(counted, func(m Manifest) bool { return m.pending || last != nil && !last.alike(m) })
+	counted = slices.DeleteFunc(counted, func(m Manifest) bool { return m.pending || !p.of(&m) })
 	newer := func(m Manifest) (n int) {
 		for _, c := range counted {
 			if m.alike(c) && byAge(m, c) < 0 {
@@ -75,9 +90,14 @@ func prune(ctx context.Context, t Target, store string, last *Manifest, keep int
 	var old []string
 	var first *Manifest // of those that stay here; nil: none does
 	used := make(map[string]bool)
+	if p.sent != nil {
+		for _, f := range p.sent.files() {
+			used[p.sent.content(f)] = true
+		}
+	}
 	for i := range list {
 		m := &list[i]
-		if newer(*m) >= keep && (last == nil || m.Name != last.Name) {
+		if newer(*m) >= p.keep && m.Name != p.last {
 			old = append(old, m.path())
 			continue
 		}
@@ -90,7 +110,7 @@ func prune(ctx context.Context, t Target, store string, last *Manifest, keep int
 		}
 	}
 	isOld := func(bad *DamageError) bool {
-		enough := func(c Manifest) bool { return bad.before(c.Name) && newer(c)+1 >= keep }
+		enough := func(c Manifest) bool { return bad.before(c.Name) && newer(c)+1 >= p.keep }
 		return !bad.Newer && (first == nil || bad.before(first.Name)) && slices.ContainsFunc(counted, enough)
 	}
 	// The manifests go before what they list: a crash must leave no snapshot that lacks a part.

@@ -22,8 +22,8 @@ type Saved struct {
 
 // Save makes a snapshot of rows; m says what it is of, with the number of NextNumber, and Save fills the rest. What the target
 // has already is not sent. Saving again after an error sends what is missing. A snapshot of one of several stores is
-// marked as pending, until Prune is told that the others are there, too. An error may come with a Saved: the mark, or the manifest, may be there
-// all the same, and Remove deletes them.
+// marked as pending, until Prune is told that the others are there, too. An error comes with a Saved if something may have been sent: Clean leaves that
+// for the next one, and the mark, or the manifest, may be there all the same, which Remove deletes.
 func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) {
 	m.Version = plainVersion
 	if m.Store == "" || strings.ContainsAny(m.Store, "/\\") {
@@ -59,7 +59,7 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 		err = s.sendPack(ctx)
 	}
 	if err != nil {
-		return nil, err
+		return &s.Saved, err
 	}
 	switch {
 	case s.Set != nil:
