@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
 )
@@ -51,19 +52,9 @@ func (x *explorer) again(e exploration, code string) string {
 	if x.opts.main {
 		words = append(words, "--main")
 	} else {
-		words = append(words, "--run", quoteWord("^"+regexp.QuoteMeta(e.entry.Name)+"$"))
+		words = append(words, "--run", cli.Word("^"+regexp.QuoteMeta(e.entry.Name)+"$"))
 	}
-	return strings.Join(append(words, "--replay", quoteWord(code)), " ")
-}
-
-// quoteWord writes a word for a shell.
-func quoteWord(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-", r)
-	}) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return strings.Join(append(words, "--replay", cli.Word(code)), " ")
 }
 
 func count(n, what string) string {

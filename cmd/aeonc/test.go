@@ -145,10 +145,10 @@ func (o *testOptions) again(seed uint64, test string, args ...string) string {
 		words = append(words, "--timeout", o.max.String())
 	}
 	if test != "" {
-		words = append(words, "--run", quoteWord("^"+regexp.QuoteMeta(test)+"$"))
+		words = append(words, "--run", cli.Word("^"+regexp.QuoteMeta(test)+"$"))
 	}
 	for _, a := range args {
-		words = append(words, quoteWord(a))
+		words = append(words, cli.Word(a))
 	}
 	return strings.Join(words, " ")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/fault"
 	"github.com/aeon-lang/aeon/runtime/node"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
@@ -66,8 +67,8 @@ func snapshotsCommand() *cli.Command {
 		Long: `
 Snapshots lists what is in a place that snapshots have gone to, the oldest first: of a cluster those of all
 its nodes, and the parts of several stores together. With --verify all
-of it is read and checked. The exit code is 1 if something is damaged, which is in the way of nothing else there, or if
-all snapshots of a cluster are INCOMPLETE: none of these can be restored.
+of it is read and checked. The exit code is 1 if something is damaged, or cannot be read, which is in the way of nothing else
+there, or if all snapshots of a cluster are INCOMPLETE: none of these can be restored.
 
 	aeond snapshots --from /backup/shop --verify`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
@@ -193,7 +194,7 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 	if len(list)+len(bad) == 0 {
 		return &snapshot.NotFoundError{Target: place.String()}
 	}
-	wrong, whole := len(bad) > 0, []*snapshot.Found{}
+	wrong, good := len(bad) > 0, []*snapshot.Found{}
 	for _, f := range list {
 		rows, bytes := f.Size()
 		what := f.Of()
@@ -201,25 +202,25 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 			what += ", " + cli.Count(m.Actors, "actor")
 		}
 		fmt.Fprintf(env.Stdout, "%s  %s  %d rows  %d bytes  %s", f.Name, f.Parts[0].Program, rows, bytes, what)
-		damaged := false
+		is := isWhole
 		if verify {
-			if damaged, err = verifySnapshot(env, f); err != nil {
+			if is, err = verifySnapshot(env, f); err != nil {
 				return err
 			}
 		}
-		wrong = wrong || damaged
-		if !damaged && len(f.Missing) == 0 {
-			whole = append(whole, f)
+		wrong = wrong || is == isDamaged
+		if is == isWhole && len(f.Missing) == 0 {
+			good = append(good, f)
 		}
 		fmt.Fprintln(env.Stdout)
 	}
 	for _, b := range bad {
-		fmt.Fprintf(env.Stdout, "%s  DAMAGED %s: %s; the others can be restored, and new ones taken: bring this file back, or delete it\n", b.Snapshot(), b.Name, b.Reason)
+		writeDamage(env, b)
 	}
 	for _, f := range slices.Backward(list) {
-		if len(f.Missing) > 0 && !slices.ContainsFunc(whole, f.SameCluster) {
+		if len(f.Missing) > 0 && !slices.ContainsFunc(good, f.SameCluster) {
 			fmt.Fprintf(env.Stdout, "no snapshot of the cluster of %s is whole, and none can be restored: the logs of its nodes say why the parts are missing\n", f.Name)
-			whole, wrong = append(whole, f), true // of a cluster it is said once
+			good, wrong = append(good, f), true // of a cluster it is said once
 		}
 	}
 	if wrong {
@@ -228,24 +229,55 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 	return nil
 }
 
-// verifySnapshot reads all that is there of a snapshot, and writes whether it is whole, or damaged.
-func verifySnapshot(env *cli.Env, f *snapshot.Found) (damaged bool, err error) {
+// writeDamage says what is wrong with a manifest, or that a directory cannot be read.
+func writeDamage(env *cli.Env, b *snapshot.DamageError) {
+	switch {
+	case b.Snapshot() == "":
+		fmt.Fprintf(env.Stdout, "UNREAD %s: %s; the snapshots there are not listed: give this process the right to read it\n", b.Name, b.Reason)
+	case b.Trouble == snapshot.Unread:
+		fmt.Fprintf(env.Stdout, "%s  UNREAD %s: %s; the others can be restored, and new ones taken: make this file readable, or delete it\n", b.Snapshot(), b.Name, b.Reason)
+	default:
+		fmt.Fprintf(env.Stdout, "%s  DAMAGED %s: %s; the others can be restored, and new ones taken: bring this file back, or delete it\n", b.Snapshot(), b.Name, b.Reason)
+	}
+}
+
+// condition is how a snapshot is.
+type condition uint8
+
+const (
+	isWhole condition = iota
+	isDamaged
+	wasDeleted // while it was read
+)
+
+// verifySnapshot reads all that is there of a snapshot, and writes how it is.
+func verifySnapshot(env *cli.Env, f *snapshot.Found) (condition, error) {
 	for i := range f.Parts {
 		p := &f.Parts[i]
 		env.Doing("reading %s", p.Name)
 		err := snapshot.Verify(context.Background(), p.Place, &p.Manifest)
-		if bad := new(snapshot.DamageError); errors.As(err, &bad) {
+		bad, dir := new(snapshot.DamageError), new(snapshot.DirError)
+		switch {
+		case errors.As(err, &bad) && bad.Trouble == snapshot.Deleted:
+			fmt.Fprint(env.Stdout, "  was deleted meanwhile")
+			return wasDeleted, nil
+		case errors.As(err, &bad):
 			fmt.Fprintf(env.Stdout, "  DAMAGED %s: %s", bad.Name, bad.Reason)
-			return true, nil
-		}
-		if err != nil {
-			return false, err
+			return isDamaged, nil
+		case errors.As(err, &dir) && dir.Kind == fault.Disk:
+			fmt.Fprintf(env.Stdout, "  DAMAGED %v", dir.Cause)
+			return isDamaged, nil
+		case errors.As(err, &dir) && dir.Kind == fault.Access:
+			fmt.Fprintf(env.Stdout, "  UNREAD %v", dir.Cause)
+			return isDamaged, nil
+		case err != nil:
+			return isDamaged, err
 		}
 	}
 	if len(f.Missing) == 0 {
 		fmt.Fprint(env.Stdout, "  whole")
 	}
-	return false, nil
+	return isWhole, nil
 }
 
 func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
@@ -264,14 +296,28 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 		return fmt.Errorf("%w\n\tname one with --snapshot", err)
 	}
 	if bad := new(snapshot.DamageError); errors.As(err, &bad) {
-		return fmt.Errorf("%w\n\tname one of these with --snapshot", err)
+		return fmt.Errorf("%w\n\tname another one with --snapshot: %s", err, sayWhole(from))
 	}
 	if none := new(snapshot.NotFoundError); errors.As(err, &none) && len(none.Have) > 0 {
-		return fmt.Errorf("%w\n\t`aeond snapshots --from %s` lists them", err, from)
+		return fmt.Errorf("%w\n\t`aeond snapshots --from %s` lists them", err, cli.Word(from))
 	}
 	if err != nil {
 		return err
 	}
+	err = restoreFound(env, found, dir)
+	if bad := new(snapshot.DamageError); errors.As(err, &bad) {
+		return fmt.Errorf("%s is not restored: %w\n\tname another one with --snapshot: %s", found.Name, err, sayWhole(from))
+	}
+	return err
+}
+
+// sayWhole says how to find the snapshots that are whole in a place, as the user has named it.
+func sayWhole(from string) string {
+	return fmt.Sprintf("`aeond snapshots --from %s --verify` says which are whole", cli.Word(from))
+}
+
+// restoreFound brings a snapshot back.
+func restoreFound(env *cli.Env, found *snapshot.Found, dir string) error {
 	empty, err := vacate(env, dir)
 	switch m := &found.Parts[0]; {
 	case err != nil:

@@ -5,15 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/fault"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
@@ -205,4 +209,60 @@ func TestRestoreLeavesStoresOfPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(4)
+}
+
+// A snapshot of several stores that is damaged is named as a whole, with the place as the user has named it: a part alone, and the place of its node, tell
+// nothing that could be restored.
+func TestDamageIsToldOfTheSnapshotThatWasNamed(t *testing.T) {
+	root := t.TempDir()
+	place := filepath.Join(root, "all nodes")
+	name := saveStores(t, place, 1, 2, map[int]string{0: "node1", 1: "node2"})
+	chunks, err := filepath.Glob(filepath.Join(place, "node2", "*", "chunks", "*"))
+	if err != nil || len(chunks) == 0 {
+		t.Fatal(chunks, err)
+	}
+	if err := os.WriteFile(chunks[0], []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	env := &cli.Env{Tool: "aeond", Stdout: cli.NewOutput(&out), Stderr: &out}
+	err = restore(env, place, filepath.Join(root, "dir"), snapshot.Wanted{})
+	if err == nil || !strings.HasPrefix(err.Error(), name+" is not restored: ") || !strings.Contains(err.Error(), "--from '"+place+"' --verify`") || strings.Contains(err.Error(), "--from "+filepath.Join(place, "node2")) {
+		t.Errorf("it says: %v", err)
+	}
+}
+
+// brokenPlace has contents that cannot be read.
+type brokenPlace struct {
+	snapshot.Target
+	err error
+}
+
+func (p brokenPlace) Get(context.Context, string) (io.ReadCloser, error) { return nil, p.err }
+
+// A snapshot whose content cannot be read, or that is deleted while it is read, does not end the check of those behind it. The latter is no damage.
+func TestVerifyGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		is   condition
+		says string
+	}{
+		{&snapshot.DirError{Dir: "d", Kind: fault.Disk, Cause: syscall.EIO}, isDamaged, "  DAMAGED input/output error"},
+		{&snapshot.DirError{Dir: "d", Kind: fault.Access, Cause: syscall.EACCES}, isDamaged, "  UNREAD permission denied"},
+		{fs.ErrNotExist, wasDeleted, "  was deleted meanwhile"},
+	} {
+		var out bytes.Buffer
+		env := &cli.Env{Tool: "aeond", Stdout: cli.NewOutput(&out), Stderr: &out}
+		m := snapshot.Manifest{Kind: snapshot.Node, Store: "a", Name: "n", Chunks: []snapshot.Chunk{{Rows: 1, Bytes: 1}}}
+		is, err := verifySnapshot(env, &snapshot.Found{Name: "n", Parts: []snapshot.Part{{Manifest: m, Place: brokenPlace{snapshot.Dir("d"), c.err}}}})
+		if is != c.is || err != nil || out.String() != c.says {
+			t.Errorf("%v: %v, %v, %q", c.err, is, err, out.String())
+		}
+	}
+	other := errors.New("the connection is lost")
+	env := &cli.Env{Tool: "aeond", Stdout: cli.NewOutput(io.Discard), Stderr: io.Discard}
+	m := snapshot.Manifest{Kind: snapshot.Node, Store: "a", Name: "n", Chunks: []snapshot.Chunk{{Rows: 1, Bytes: 1}}}
+	if _, err := verifySnapshot(env, &snapshot.Found{Name: "n", Parts: []snapshot.Part{{Manifest: m, Place: brokenPlace{snapshot.Dir("d"), other}}}}); !errors.Is(err, other) {
+		t.Errorf("what concerns the whole place: %v", err)
+	}
 }

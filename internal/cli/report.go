@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/internal/load"
@@ -67,4 +68,14 @@ func (t *Tool) report(c *Command, err error, env *Env) int {
 		env.Say("%s: %v", c.Name, err)
 		return ExitEnvironment
 	}
+}
+
+// Word writes a word of a command line for a shell.
+func Word(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./:_-", r)
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -105,14 +106,26 @@ func (r *reader) pack(ctx context.Context, i int) ([]byte, error) {
 }
 
 func (r *reader) damaged(f File, reason string) error {
-	return &DamageError{r.t.String(), r.m.content(f), reason + " (a part of " + r.m.Name + ")", false}
+	return &DamageError{r.t.String(), r.m.content(f), reason + " (a part of " + r.m.Name + ")", Damaged, nil}
+}
+
+// missing returns the error of a file that is not there. That is no damage if the snapshot was deleted since its manifest was read.
+func (r *reader) missing(ctx context.Context, f File) error {
+	m, err := r.t.Get(ctx, r.m.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return &DamageError{r.t.String(), r.m.path(), "it was deleted while the snapshot was read", Deleted, nil}
+	}
+	if err == nil {
+		err = m.Close()
+	}
+	return cmp.Or(err, r.damaged(f, "it is missing"))
 }
 
 // file reads a file into buf, if that is large enough, and checks it.
 func (r *reader) file(ctx context.Context, f File, buf []byte) ([]byte, error) {
 	in, err := r.t.Get(ctx, r.m.content(f))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, r.damaged(f, "it is missing")
+		return nil, r.missing(ctx, f)
 	}
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func TestADamagedManifestHidesNoSnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 			list, damaged, err := snapshot.List(ctx, to, "")
-			if err != nil || len(list) != 2 || len(damaged) != 1 || damaged[0].Snapshot() != bad.Name || damaged[0].Newer != newer {
+			if err != nil || len(list) != 2 || len(damaged) != 1 || damaged[0].Snapshot() != bad.Name || (damaged[0].Trouble == snapshot.Newer) != newer {
 				t.Errorf("%d: List: %v, %v, %v", i, list, damaged, err)
 			}
 			for j, one := range all {

@@ -141,14 +141,18 @@ func (f *dirFile) Close() error { return f.of.describe(f.file.Close()) }
 
 // List implements Target.
 func (d *directory) List(ctx context.Context, prefix string) ([]Entry, error) {
+	return d.list(ctx, prefix, nil)
+}
+
+// list is List. Unless passed is nil it is called for directories that refuse access: see walk.
+func (d *directory) list(ctx context.Context, prefix string, passed func(dir string, err error) error) ([]Entry, error) {
 	var list []Entry
 	root, err := d.path(path.Dir(prefix + "x"))
 	if err != nil {
 		return nil, err
 	}
-	err = d.walk(ctx, root, func(file string, e fs.DirEntry) error {
-		rel, err := filepath.Rel(d.root, file)
-		name := filepath.ToSlash(rel)
+	err = d.walk(ctx, root, passed, func(file string, e fs.DirEntry) error {
+		name, err := d.name(file)
 		if err != nil || strings.HasPrefix(e.Name(), partPrefix) || !strings.HasPrefix(name, prefix) {
 			return err
 		}
@@ -165,16 +169,59 @@ func (d *directory) List(ctx context.Context, prefix string) ([]Entry, error) {
 	return list, d.describe(err)
 }
 
-// walk calls f for all files below a directory, for none if it is not there.
-func (d *directory) walk(ctx context.Context, dir string, f func(file string, e fs.DirEntry) error) error {
+// name returns the name of a file, or of a directory, as that of a part.
+func (d *directory) name(file string) (string, error) {
+	rel, err := filepath.Rel(d.root, file)
+	return filepath.ToSlash(rel), err
+}
+
+// lenient is a Target that may have directories which refuse access.
+type lenient interface {
+	// listAllowed is List without what is in directories below that of the prefix that refuse access. It returns these, too.
+	listAllowed(ctx context.Context, prefix string) (list []Entry, refused []*DamageError, err error)
+}
+
+// listAllowed lists what this process may see. Nothing must be deleted because it is not there.
+func listAllowed(ctx context.Context, t Target, prefix string) (list []Entry, refused []*DamageError, err error) {
+	if l, ok := t.(lenient); ok {
+		return l.listAllowed(ctx, prefix)
+	}
+	list, err = t.List(ctx, prefix)
+	return list, nil, err
+}
+
+// lostAndFound is the directory that file systems make at their root. It has no snapshots.
+const lostAndFound = "lost+found"
+
+// listAllowed implements lenient.
+func (d *directory) listAllowed(ctx context.Context, prefix string) (list []Entry, refused []*DamageError, err error) {
+	list, err = d.list(ctx, prefix, func(dir string, err error) error {
+		name, bad := d.name(dir)
+		if bad != nil || name+"/" == prefix || name == "." {
+			return err
+		}
+		if name != lostAndFound {
+			refused = append(refused, unread(d, name+"/", d.describe(err)))
+		}
+		return nil
+	})
+	return list, refused, err
+}
+
+// walk calls f for all files below a directory, for none if it is not there. If a directory refuses access passed, unless it is nil, says whether that is an
+// error.
+func (d *directory) walk(ctx context.Context, dir string, passed func(dir string, err error) error, f func(file string, e fs.DirEntry) error) error {
 	entries, err := d.files.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return ctx.Err()
+	case passed != nil && fault.Of(err) == fault.Access:
+		return passed(dir, err)
 	}
 	for i := 0; i < len(entries) && err == nil; i++ {
 		e := entries[i]
 		if name := filepath.Join(dir, e.Name()); e.IsDir() {
-			err = d.walk(ctx, name, f)
+			err = d.walk(ctx, name, passed, f)
 		} else if err = f(name, e); err == nil {
 			err = ctx.Err()
 		}
@@ -206,7 +253,7 @@ func (d *directory) settle(ctx context.Context, store string) error {
 	if err != nil {
 		return err
 	}
-	err = d.walk(ctx, root, func(file string, e fs.DirEntry) error {
+	err = d.walk(ctx, root, nil, func(file string, e fs.DirEntry) error {
 		if !strings.HasPrefix(e.Name(), partPrefix) {
 			return nil
 		}

@@ -34,6 +34,9 @@ func (w Wanted) isOf(m *Manifest) bool {
 // mayBe reports whether a snapshot whose manifest is damaged may be the one that is wanted, and none of found, which
 // has the newest of each store. An older one must not be taken for the newest.
 func (w Wanted) mayBe(bad *DamageError, found []*Found) bool {
+	if bad.isDir() {
+		return w.Name == "" || len(found) == 0
+	}
 	if w.Name != "" {
 		return len(found) == 0 && (w.Name == bad.Snapshot() || bad.isOf(Store) && strings.HasPrefix(w.Name, bad.stamp()))
 	}

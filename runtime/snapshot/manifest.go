@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
+	"github.com/aeon-lang/aeon/runtime/fault"
 )
 
 // FormatVersion is the newest form of manifests that this package writes and reads: of a store among several. Others have the forms before: with edits,
@@ -129,19 +130,52 @@ func (m *Manifest) mark() string { return m.Store + snapshotsDir + m.Name + pend
 
 func (m *Manifest) content(f File) string { return m.Store + "/chunks/" + f.SHA256 }
 
-// DamageError says that a part of a snapshot is not what was written there.
+// DamageError says that a part of a snapshot is not what was written there, or that it cannot be read.
 type DamageError struct {
-	Target, Name, Reason string
-	Newer                bool // it is not damaged: a newer version has written it
+	Target, Name, Reason string // a name that ends with a slash is that of a directory
+	Trouble              Trouble
+
+	cause error // nil: the system has reported none
 }
 
-// Error implements error.
+// Trouble says what is wrong with a part of a snapshot.
+type Trouble uint8
+
+// The troubles.
+const (
+	Damaged Trouble = iota
+	Newer           // it is not damaged: a newer version has written it
+	Unread          // the system lets this process not read it: it may be whole
+	Deleted         // it is a manifest that was deleted while the snapshot was read
+)
+
+// Error implements error. What to do is the caller's to say: it knows how the user names the place.
 func (e *DamageError) Error() string {
-	what := "is damaged: "
-	if e.Newer {
-		what = "cannot be read: "
+	switch {
+	case e.Trouble == Deleted:
+		return fmt.Sprintf("the snapshot in %s was deleted while it was read: %s", e.Target, e.Name)
+	case e.isDir():
+		return fmt.Sprintf("not all of %s can be read: %s: %s", e.Target, e.Name, e.Reason)
+	case e.Trouble == Damaged:
+		return fmt.Sprintf("the snapshot in %s is damaged: %s: %s", e.Target, e.Name, e.Reason)
 	}
-	return fmt.Sprintf("the snapshot in %s %s%s: %s; take another one: `aeond snapshots --from %[1]s --verify` says which are whole", e.Target, what, e.Name, e.Reason)
+	return fmt.Sprintf("the snapshot in %s cannot be read: %s: %s", e.Target, e.Name, e.Reason)
+}
+
+// Unwrap returns what the system has reported.
+func (e *DamageError) Unwrap() error { return e.cause }
+
+// isDir reports whether it is a directory that cannot be read. Snapshots may be there.
+func (e *DamageError) isDir() bool { return strings.HasSuffix(e.Name, "/") }
+
+// unread returns the error of a part that the system does not let this process read; nil if err is about something else, which need not last, or
+// which concerns all parts.
+func unread(t Target, name string, err error) *DamageError {
+	of := new(DirError)
+	if !errors.As(err, &of) || of.Kind != fault.Access && of.Kind != fault.Disk {
+		return nil
+	}
+	return &DamageError{t.String(), name, of.Cause.Error(), Unread, of}
 }
 
 // Snapshot returns the name of the snapshot whose manifest is damaged, "" if something else is.
@@ -179,16 +213,18 @@ func numberIn(name string) (n uint64, ok bool) {
 }
 
 // List returns the snapshots of a store, or of all stores if store is "", one store after the other, and the oldest of each first; and
-// those of which the manifest is damaged, by their names. These do not hide the others.
+// those of which the manifest is damaged, or cannot be read, by their names. These do not hide the others. If it is to list those of all stores, it
+// passes over directories that refuse access, which are among the damaged then.
 //
 // The number says which is older, as the clock of a machine may be set back. Versions before this one gave one number to several snapshots of a store
 // that does not run: the time tells these apart.
 func List(ctx context.Context, t Target, store string) (list []Manifest, damaged []*DamageError, err error) {
-	prefix := ""
+	var entries []Entry
 	if store != "" {
-		prefix = store + snapshotsDir
+		entries, err = t.List(ctx, store+snapshotsDir)
+	} else {
+		entries, damaged, err = listAllowed(ctx, t, "")
 	}
-	entries, err := t.List(ctx, prefix)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -208,6 +244,10 @@ func List(ctx context.Context, t Target, store string) (list []Manifest, damaged
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // another process has deleted it since it was listed
+		}
+		if bad := unread(t, e.Name, err); bad != nil {
+			damaged = append(damaged, bad)
+			continue
 		}
 		if err != nil {
 			return nil, nil, err
@@ -233,13 +273,13 @@ func readManifest(ctx context.Context, t Target, name string) (*Manifest, error)
 	if err = errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	damaged := func(reason string) error { return &DamageError{t.String(), name, reason, false} }
+	damaged := func(reason string) error { return &DamageError{t.String(), name, reason, Damaged, nil} }
 	m, err := parseManifest(data)
 	switch {
 	case err != nil:
 		return nil, damaged(err.Error())
 	case m.Version > FormatVersion:
-		return nil, &DamageError{t.String(), name, fmt.Sprintf("it has version %d, newer than %d: use a newer aeond", m.Version, FormatVersion), true}
+		return nil, &DamageError{t.String(), name, fmt.Sprintf("it has version %d, newer than %d: use a newer aeond", m.Version, FormatVersion), Newer, nil}
 	case m.Kind != Node && m.Kind != Actor && m.Kind != Store:
 		return nil, damaged(fmt.Sprintf("it is of kind %q", m.Kind))
 	case (m.Kind == Store) != (m.Set != nil) || m.Set != nil && !m.Set.possible():

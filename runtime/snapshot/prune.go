@@ -19,7 +19,7 @@ import (
 // stay in each store, whichever of them were told so.
 //
 // While a manifest is damaged it is not known which chunks it lists, and all stay; the error says so. The manifest is
-// deleted when it is older than everything that is kept, which is when it would be if it were whole.
+// deleted when it is older than everything that is kept, which is when it would be if it were whole. One that cannot be read stays: it may be whole.
 func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
 	if like.Set != nil {
 		if err := t.Delete(ctx, like.mark()); err != nil {
@@ -111,7 +111,7 @@ func prune(ctx context.Context, t Target, store string, p pruning) (deleted int,
 	}
 	isOld := func(bad *DamageError) bool {
 		enough := func(c Manifest) bool { return bad.before(c.Name) && newer(c)+1 >= p.keep }
-		return !bad.Newer && (first == nil || bad.before(first.Name)) && slices.ContainsFunc(counted, enough)
+		return bad.Trouble == Damaged && (first == nil || bad.before(first.Name)) && slices.ContainsFunc(counted, enough)
 	}
 	// The manifests go before what they list: a crash must leave no snapshot that lacks a part.
 	if err := t.Delete(ctx, old...); err != nil {
@@ -120,7 +120,7 @@ func prune(ctx context.Context, t Target, store string, p pruning) (deleted int,
 	deleted = len(old)
 	for _, bad := range damaged {
 		if !isOld(bad) {
-			return deleted, fmt.Errorf("the content of deleted snapshots stays, as it is not known which of it another snapshot needs: %w; or delete %s", bad, bad.Name)
+			return deleted, fmt.Errorf("the content of deleted snapshots stays, as it is not known which of it another snapshot needs: %w; bring %s back, or delete it", bad, bad.Name)
 		}
 		if err := t.Delete(ctx, bad.Name); err != nil {
 			return deleted, err

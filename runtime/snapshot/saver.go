@@ -115,8 +115,8 @@ func (s *saver) edit(ctx context.Context, c, old *Chunk, rows []byte) (done bool
 		return true, nil
 	}
 	was, err := s.old.chunk(ctx, old)
-	if bad := new(DamageError); errors.As(err, &bad) {
-		return false, nil // what is damaged is sent again
+	if errors.As(err, new(*DamageError)) || unread(s.t, "", err) != nil {
+		return false, nil // what is damaged, or cannot be read, is sent again
 	}
 	if err != nil {
 		return false, err

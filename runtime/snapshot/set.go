@@ -103,17 +103,20 @@ func (f *Found) of(store string) *Part {
 }
 
 // All returns the snapshots in a place, and in those below it that the nodes of a cluster have sent theirs to, the oldest first; and the manifests that
-// are damaged, which do not hide the others.
+// are damaged, or cannot be read, which do not hide the others.
 func All(ctx context.Context, t Target) (list []*Found, damaged []*DamageError, err error) {
 	places, err := places(ctx, t)
 	if err != nil {
 		return nil, nil, err
 	}
 	sets := make(map[string]*Found)
-	for _, place := range places {
+	for i, place := range places {
 		manifests, bad, err := List(ctx, place, "")
 		if err != nil {
 			return nil, nil, err
+		}
+		if i > 0 { // the first one has the directories of all
+			bad = slices.DeleteFunc(bad, (*DamageError).isDir)
 		}
 		damaged = append(damaged, bad...)
 		for _, m := range manifests {
@@ -149,7 +152,7 @@ func (f *Found) complete() {
 
 // places returns a place, and those below it that have snapshots.
 func places(ctx context.Context, t Target) (list []Target, err error) {
-	entries, err := t.List(ctx, "")
+	entries, _, err := listAllowed(ctx, t, "")
 	if err != nil {
 		return nil, err
 	}
@@ -193,6 +196,23 @@ func (b *below) settle(ctx context.Context, store string) error {
 	return settle(ctx, b.Target, b.dir+store)
 }
 
+// listAllowed implements lenient.
+func (b *below) listAllowed(ctx context.Context, prefix string) (list []Entry, refused []*DamageError, err error) {
+	list, refused, err = listAllowed(ctx, b.Target, b.dir+prefix)
+	b.trim(list)
+	for _, bad := range refused {
+		bad.Target, bad.Name = b.String(), strings.TrimPrefix(bad.Name, b.dir)
+	}
+	return list, refused, err
+}
+
+// trim takes the name of the place out of those of what is there.
+func (b *below) trim(list []Entry) {
+	for i := range list {
+		list[i].Name = strings.TrimPrefix(list[i].Name, b.dir)
+	}
+}
+
 // Put implements Target.
 func (b *below) Put(ctx context.Context, name string, r io.Reader, size int64) error {
 	return b.Target.Put(ctx, b.dir+name, r, size)
@@ -206,9 +226,7 @@ func (b *below) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 // List implements Target.
 func (b *below) List(ctx context.Context, prefix string) ([]Entry, error) {
 	list, err := b.Target.List(ctx, b.dir+prefix)
-	for i := range list {
-		list[i].Name = strings.TrimPrefix(list[i].Name, b.dir)
-	}
+	b.trim(list)
 	return list, err
 }
 
@@ -221,7 +239,11 @@ func (b *below) Delete(ctx context.Context, names ...string) error {
 	return b.Target.Delete(ctx, full...)
 }
 
-// String implements Target.
+// String implements Target. The parameters of an address stay at its end.
 func (b *below) String() string {
-	return strings.TrimSuffix(b.Target.String(), "/") + "/" + strings.TrimSuffix(b.dir, "/")
+	path, parameters := b.Target.String(), ""
+	if i := strings.IndexByte(path, '?'); i >= 0 && strings.Contains(path, "://") {
+		path, parameters = path[:i], path[i:]
+	}
+	return strings.TrimSuffix(path, "/") + "/" + strings.TrimSuffix(b.dir, "/") + parameters
 }

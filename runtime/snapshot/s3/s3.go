@@ -76,7 +76,11 @@ func open(address string, creds *credentials.Credentials) (*target, error) {
 	if prefix != "" {
 		prefix += "/"
 	}
-	return &target{client: client, bucket: u.Host, prefix: prefix, address: Scheme + u.Host + "/" + prefix}, nil
+	named := Scheme + u.Host + "/" + prefix
+	if u.RawQuery != "" {
+		named += "?" + u.RawQuery
+	}
+	return &target{client: client, bucket: u.Host, prefix: prefix, address: named}, nil
 }
 
 // String implements snapshot.Target.

@@ -208,18 +208,28 @@ func TestRefusedPut(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
-		"s3://b":                     "s3://b/",
-		"s3://b/":                    "s3://b/",
-		"s3://b/p/q/":                "s3://b/p/q/",
-		"http://b/p":                 "an address is s3://",
-		"s3:///p":                    "an address is s3://",
-		"s3://b/p?endpont=x":         `no parameter "endpont"`,
-		"s3://b/p?endpoint=http://x": "Endpoint",
+		"s3://b":                         "s3://b/",
+		"s3://b/":                        "s3://b/",
+		"s3://b/p/q/":                    "s3://b/p/q/",
+		"s3://b/p?region=x&endpoint=e:1": "s3://b/p/?region=x&endpoint=e:1",
+		"http://b/p":                     "an address is s3://",
+		"s3:///p":                        "an address is s3://",
+		"s3://b/p?endpont=x":             `no parameter "endpont"`,
+		"s3://b/p?endpoint=http://x":     "Endpoint",
 	} {
 		to, err := open(address, credentials.NewStaticV4("id", "secret", ""))
+		below := func(address string) string { // the parameters stay at its end
+			path, parameters, some := strings.Cut(address, "?")
+			if some {
+				parameters = "?" + parameters
+			}
+			return path + "node1" + parameters
+		}
 		switch {
 		case err == nil && to.String() != want:
 			t.Errorf("%s is %s, want %s", address, to, want)
+		case err == nil && snapshot.Below(to, "node1", nil).String() != below(want):
+			t.Errorf("a place below %s is %s", address, snapshot.Below(to, "node1", nil))
 		case err != nil && !strings.Contains(err.Error(), want):
 			t.Errorf("%s: %v, want %s", address, err, want)
 		}
