@@ -115,7 +115,7 @@ func (n *node) open(own *doors, adopted *adopted) (err error) {
 	if n.spans, err = n.c.Spans.Begin(n.id.Node, fmt.Sprintf("%s-%d", n.id.Cluster, n.id.Node), ""); err != nil {
 		return err
 	}
-	if err := n.c.Snapshots.Open(n.id.Node, n.everIn); err != nil {
+	if err := n.c.Snapshots.Open(n.id.Node, n.everIn, n.log); err != nil {
 		return err
 	}
 	if n.port, err = port.Listen(port.Config{TCP: own.tcp, Identity: n.id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log}); err != nil {

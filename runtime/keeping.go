@@ -65,7 +65,7 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist, liste
 	if k.Dir == "" && !listens {
 		return c, nil
 	}
-	if err := k.openSnapshots(); err != nil {
+	if err := k.beginSnapshots(log); err != nil {
 		return c, err
 	}
 	if k.Dir == "" {

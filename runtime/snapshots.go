@@ -18,20 +18,34 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// TargetOpener opens the place at an address, for snapshots.
+// TargetOpener opens the place at an address, for snapshots. A *snapshot.AwayError comes with a place that does not answer now.
 type TargetOpener func(ctx context.Context, address string) (snapshot.Target, error)
 
-// snapshotOpenMax is how long the place of the snapshots may take to answer when a program starts.
-const snapshotOpenMax = 30 * time.Second
+// How long the place of the snapshots may take to answer: when a program starts, which then goes on without, and when it is to take a snapshot and end.
+const (
+	snapshotOpenMax = 5 * time.Second
+	snapshotOnceMax = 30 * time.Second
+)
 
 // openSnapshots opens the place that the user has named for snapshots.
-func (k *keeping) openSnapshots() (err error) {
+func (k *keeping) openSnapshots(within time.Duration) (err error) {
 	if k.Snapshots == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), snapshotOpenMax)
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	k.target, err = k.openTarget(ctx, k.Snapshots)
+	return err
+}
+
+// beginSnapshots is openSnapshots for a program that starts. A place that does not answer keeps it from that no more than it ends a program that runs: each
+// snapshot tries again.
+func (k *keeping) beginSnapshots(log *slog.Logger) error {
+	err := k.openSnapshots(snapshotOpenMax)
+	if away := new(snapshot.AwayError); errors.As(err, &away) {
+		log.Error("no snapshot can be taken yet", "to", k.Snapshots, "every", k.SnapshotEvery, "error", away.Cause)
+		return nil
+	}
 	return err
 }
 
@@ -177,11 +191,11 @@ func (t turn) leave() {
 }
 
 // Open opens the place of a node, if the user has asked for snapshots. nodes returns all that have ever been in the cluster.
-func (n *NodeSnapshots) Open(node event.NodeID, nodes func() []event.NodeID) error {
+func (n *NodeSnapshots) Open(node event.NodeID, nodes func() []event.NodeID, log *slog.Logger) error {
 	if n == nil || n.Snapshots == "" {
 		return nil
 	}
-	if err := n.openSnapshots(); err != nil {
+	if err := n.beginSnapshots(log); err != nil {
 		return err
 	}
 	n.taking, n.last, n.all, n.began = make(turn, 1), new(lastSnapshot), n.target, time.Now()
@@ -364,7 +378,7 @@ func (r *mainRun) snapshotOnce(out io.Writer) int {
 
 // takeStopped takes a snapshot of what is in the directory, as the classes of the program want it.
 func (k *keeping) takeStopped(ctx context.Context, p *Package, root ActorID, log *slog.Logger) (saved *snapshot.Saved, err error) {
-	if err := k.openSnapshots(); err != nil {
+	if err := k.openSnapshots(snapshotOnceMax); err != nil {
 		return nil, err
 	}
 	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, MustExist: true})

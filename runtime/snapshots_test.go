@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestTheLastSnapshotIsFound(t *testing.T) {
 	place := snapshot.Dir(t.TempDir())
 	n := &NodeSnapshots{keeping: keeping{openTarget: func(context.Context, string) (snapshot.Target, error) { return place, nil }}}
 	n.Snapshots, n.SnapshotEvery = "place", time.Hour
-	if err := n.Open(1, func() []event.NodeID { return []event.NodeID{1, 2} }); err != nil {
+	if err := n.Open(1, func() []event.NodeID { return []event.NodeID{1, 2} }, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	number := uint64(0)
@@ -94,5 +95,43 @@ func TestWhatFailedSnapshotsHaveSentGoes(t *testing.T) {
 	}
 	if files := attempt(6, &snapshot.DirError{Dir: dir, Kind: fault.Space, Cause: failed}); files != whole {
 		t.Errorf("on a full disk %d files are left, %d are of a snapshot", files, whole)
+	}
+}
+
+// A program, and a node, start while the place of their snapshots does not answer, say so, and take them there later. What cannot become right is refused, and so is
+// a single snapshot.
+func TestThePlaceOfSnapshotsIsAway(t *testing.T) {
+	place, away := snapshot.Dir(t.TempDir()), &snapshot.AwayError{Address: "s3://b", Cause: errors.New("connection refused")}
+	open := func(answer error) keeping {
+		k := keeping{openTarget: func(context.Context, string) (snapshot.Target, error) { return place, answer }}
+		k.Snapshots, k.SnapshotEvery = "s3://b", time.Hour
+		return k
+	}
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	k := open(away)
+	if err := k.beginSnapshots(log); err != nil || k.target != place {
+		t.Errorf("a program: %v, its place is %v", err, k.target)
+	}
+	n := &NodeSnapshots{keeping: open(away)}
+	if err := n.Open(1, func() []event.NodeID { return nil }, log); err != nil || n.Every() != time.Hour || n.all != place || n.Began().IsZero() {
+		t.Errorf("a node: %v, each %v to %v", err, n.Every(), n.all)
+	}
+	if text := said.String(); strings.Count(text, "level=ERROR") != 2 || strings.Count(text, "connection refused") != 2 || !strings.Contains(text, "every=1h0m0s") {
+		t.Errorf("the log says\n%s", text)
+	}
+	wrong := errors.New("there is no bucket")
+	for _, k := range []keeping{open(wrong), open(away)} {
+		if _, err := k.takeStopped(t.Context(), &Package{}, ActorID{}, log); err == nil {
+			t.Error("a snapshot was taken")
+		}
+	}
+	k = open(wrong)
+	if err := k.beginSnapshots(log); !errors.Is(err, wrong) {
+		t.Errorf("a program: %v", err)
+	}
+	n = &NodeSnapshots{keeping: open(wrong)}
+	if err := n.Open(1, func() []event.NodeID { return nil }, log); !errors.Is(err, wrong) {
+		t.Errorf("a node: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"fmt"
 	"io"
 )
 
@@ -20,6 +21,20 @@ type Target interface {
 	// String names the target to users.
 	String() string
 }
+
+// AwayError says that the place at an address does not answer now. It may later, by the target that comes with the error.
+type AwayError struct {
+	Address string
+	Cause   error
+}
+
+// Error implements error.
+func (e *AwayError) Error() string {
+	return fmt.Sprintf("%s does not answer: %v; try again, or name another place", e.Address, e.Cause)
+}
+
+// Unwrap returns why.
+func (e *AwayError) Unwrap() error { return e.Cause }
 
 // Entry is what a Target has under a name.
 type Entry struct {

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 )
@@ -32,15 +34,21 @@ type target struct {
 // Open returns the target at an address: s3://BUCKET/PREFIX, with the parameters endpoint
 // (host:port), region, and insecure=true for plain HTTP. Credentials come from the
 // environment (AWS_ACCESS_KEY_ID and so on), from ~/.aws/credentials, or from the machine's role.
-// The bucket must be there.
+// The bucket must be there, and let this process in. If it does not answer, or only that it cannot now, the target comes with a *snapshot.AwayError.
 func Open(ctx context.Context, address string) (snapshot.Target, error) {
 	t, err := open(address, credentials.NewChainCredentials([]credentials.Provider{
 		&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
 	}))
+	if err == nil {
+		err = s3utils.CheckValidBucketName(t.bucket)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	there, err := t.client.BucketExists(ctx, t.bucket)
+	if err != nil && !refuses(err) {
+		return t, &snapshot.AwayError{Address: address, Cause: err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
@@ -48,6 +56,12 @@ func Open(ctx context.Context, address string) (snapshot.Target, error) {
 		return nil, fmt.Errorf("%s: there is no bucket %q at %s: make it, or name another", address, t.bucket, t.client.EndpointURL().Host)
 	}
 	return t, nil
+}
+
+// refuses reports whether an error is the answer that this process may not do what it asks for, which another try does not change.
+func refuses(err error) bool {
+	status := minio.ToErrorResponse(err).StatusCode
+	return status >= 300 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests
 }
 
 func open(address string, creds *credentials.Credentials) (*target, error) {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -245,5 +246,50 @@ func TestMissingBucketIsNamed(t *testing.T) {
 	}
 	if _, err := Open(context.Background(), address); err != nil {
 		t.Errorf("Open: %v", err)
+	}
+}
+
+// A bucket that does not answer, or only that it cannot now, may do so later, by the target that was opened. One that refuses does not.
+func TestABucketIsAway(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	b := &bucket{name: "backups"}
+	b.mu.objects, b.mu.fail = map[string][]byte{}, map[string]int{}
+	var busy atomic.Bool
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if busy.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		b.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	ctx := func() context.Context { // the client tries until it is done
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	address := "s3://backups/p?insecure=true&region=us-east-1&endpoint="
+	away := new(snapshot.AwayError)
+	if to, err := Open(ctx(), address+"127.0.0.1:1"); to == nil || !errors.As(err, &away) || !strings.Contains(err.Error(), "127.0.0.1:1 does not answer") {
+		t.Errorf("where nothing listens: %v, %v", to, err)
+	}
+	address += strings.TrimPrefix(srv.URL, "http://")
+	busy.Store(true)
+	to, err := Open(ctx(), address)
+	if to == nil || !errors.As(err, &away) {
+		t.Fatalf("a busy one: %v, %v", to, err)
+	}
+	busy.Store(false)
+	m := snapshot.Manifest{Kind: snapshot.Node, Store: "ab12", Number: 1, Taken: time.Unix(1, 0)}
+	if _, err := snapshot.Save(t.Context(), to, m, rows(1)); err != nil {
+		t.Errorf("when it answers: %v", err)
+	}
+	b.mu.fail[http.MethodHead] = 1
+	if to, err := Open(t.Context(), address); to != nil || err == nil || errors.As(err, &away) || !strings.Contains(err.Error(), "Access Denied") {
+		t.Errorf("one that refuses: %v, %v", to, err)
+	}
+	if to, err := Open(t.Context(), strings.Replace(address, "backups", "B", 1)); to != nil || err == nil || errors.As(err, &away) {
+		t.Errorf("a name that no bucket can have: %v, %v", to, err)
 	}
 }
