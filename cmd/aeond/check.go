@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -198,11 +199,20 @@ func openToLook(dir string) (*pebbledb.DB, error) {
 	return db, nil
 }
 
-// notStores refuses a directory with the stores of a cluster.
+// notStores refuses a directory with the stores of a cluster. If one goes on with them, that is what is to be said.
 func notStores(dir string) error {
 	n, err := archive.Stores(dir)
 	if err == nil && n > 0 {
-		err = &archive.StoresError{Dir: dir, Stores: n}
+		err = cmp.Or[error](archive.NotAdopted(dir), &archive.StoresError{Dir: dir, Stores: n})
+	}
+	return err
+}
+
+// notAdopted is archive.NotAdopted of a store, which may be one of several: they are adopted together.
+func notAdopted(dir string) error {
+	err := archive.NotAdopted(dir)
+	if abs, bad := filepath.Abs(dir); err == nil && bad == nil && archive.IsStoreDir(filepath.Base(abs)) {
+		err = archive.NotAdopted(filepath.Dir(abs))
 	}
 	return err
 }
@@ -217,7 +227,7 @@ func (s *survey) write(w io.Writer, id store.Identity) {
 func writeIdentity(w io.Writer, id store.Identity) {
 	fmt.Fprintf(w, "program    %s\nstore      %s\n", id.Program, id.Store)
 	was := new(archive.AdoptedError)
-	switch err := archive.NotAdopted(id.Place); {
+	switch err := notAdopted(id.Place); {
 	case errors.As(err, &was):
 		fmt.Fprintf(w, "adopted    by the node in %s: the actors go on there, in cluster %.8s, and are here as they were then\n", was.Node, was.Cluster)
 	case err != nil:

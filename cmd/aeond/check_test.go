@@ -103,6 +103,35 @@ func TestADirectorySaysThatItWasAdopted(t *testing.T) {
 	says("   " + filepath.Join(dir, "ADOPTED") + " does not say which cluster")
 }
 
+// Of a snapshot of several stores the directory above says that a cluster has adopted them. So do they all, and none is used as if that had not been.
+func TestRestoredStoresSayThatTheyWereAdopted(t *testing.T) {
+	root := t.TempDir()
+	place, dir := filepath.Join(root, "place"), filepath.Join(root, "dir")
+	saveStores(t, place, 1, 2, map[int]string{0: "node1", 1: "node2"})
+	var out bytes.Buffer
+	env := &cli.Env{Tool: "aeond", Stdout: cli.NewOutput(&out), Stderr: &out}
+	if err := restore(env, place, dir, snapshot.Wanted{}); err != nil {
+		t.Fatal(err)
+	}
+	part := archive.StoreDir(dir, 1)
+	if text, err := checked(t, part); err != nil || strings.Contains(text, "adopted") {
+		t.Errorf("a store that nothing has adopted: %v\n%s", err, text)
+	}
+	if err := archive.Adopt(archive.AdoptedError{Dir: dir, Cluster: "0123456789", Node: "/var/lib/bank node"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(part)
+	for _, dir := range []string{part, "."} {
+		if text, err := checked(t, dir); err != nil || !strings.Contains(text, "\nadopted    by the node in /var/lib/bank node: ") {
+			t.Errorf("one of the stores, as %s: %v\n%s", dir, err, text)
+		}
+	}
+	was := new(archive.AdoptedError)
+	if _, err := openToLook(dir); !errors.As(err, &was) || was.Node != "/var/lib/bank node" {
+		t.Errorf("all of them: %v", err)
+	}
+}
+
 // The files of another store of the same program are not taken for those of the directory.
 func TestCheckComparesStores(t *testing.T) {
 	mine, other := makeStore(t), makeStore(t)
