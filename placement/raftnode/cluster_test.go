@@ -2,8 +2,8 @@ package raftnode
 
 import (
 	"context"
-	"errors"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
