@@ -84,9 +84,10 @@ func (f *fn) indirect(p place) bool {
 	return len(p.steps) > 1 || f.viaRuntime(p.root) && (len(p.steps) == 1 || f.logged == loggedOwned && owning(p.root))
 }
 
-// settle puts a value that takes a call to compute into a temporary.
+// settle puts a value into a temporary if finding the place may change what its text means: if it takes a call to compute,
+// or reads a box, as each `!` of the place puts a new one in, which is then written.
 func (f *fn) settle(v val) val {
-	if v.stable || v.konst || !strings.Contains(v.code, "(") {
+	if v.stable || v.konst || !strings.Contains(v.code, "(") && (v.loads == 0 || !f.holdsBoxes(v.typ)) {
 		return v
 	}
 	return f.spill(v)

@@ -148,6 +148,19 @@ func (p *pkg) shares(t typecheck.Type) bool {
 	})
 }
 
+// holdsBoxes reports whether there are boxes in the memory of a t itself.
+func (p *pkg) holdsBoxes(t typecheck.Type) bool {
+	return property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) {
+		switch t := t.(type) {
+		case *typecheck.Vector, *typecheck.Map, *typecheck.Set:
+			return false, true
+		case *typecheck.Optional:
+			return true, p.boxed(t.Elem)
+		}
+		return false, false
+	})
+}
+
 // comparable reports whether Go's == is the equality of t.
 func (p *pkg) comparable(t typecheck.Type) bool {
 	return !property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) {
