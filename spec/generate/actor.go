@@ -60,6 +60,8 @@ func (g *gen) planActors() {
 				t = g.deep(4)
 			case g.chance(4):
 				t = g.holes()
+			case g.chance(2):
+				t = g.nested(t)
 			}
 			a.fields = append(a.fields, &variable{name: g.name("f"), typ: t, writable: true, declared: -1})
 		}
@@ -161,6 +163,7 @@ func (g *gen) baseMethods(a *actor) {
 		}
 	}
 	g.linkMethods(a)
+	g.nestMethods(a)
 }
 
 // newAudit makes the method that shows all state of an actor and of what it owns.

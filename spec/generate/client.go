@@ -38,6 +38,7 @@ func (g *gen) main() string {
 			steps = 6
 		}
 	}
+	b.nestLocals()
 	var promises []*promise
 	for range steps + g.upto(4) {
 		b.clientStep(&roots, &promises)

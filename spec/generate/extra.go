@@ -24,13 +24,13 @@ func (g *gen) planExtras(a *actor) {
 			below = append(below, t)
 		}
 	}
-	if len(below) > 0 && g.chance(4) {
+	if len(below) > 0 && g.chance(3) {
 		g.newCrowd(a, pick(g, below))
 	}
 	if len(below) > 0 && g.chance(4) {
 		g.newPair(a, pick(g, below))
 	}
-	if g.chance(8 + 8*a.index) {
+	if g.chance(6 + 6*a.index) {
 		g.newHoard(a)
 	}
 }

@@ -86,6 +86,7 @@ var shares = map[string]float64{
 	"many writes at once":                      10,
 	"failure after writes to many elements":    10,
 	"many elements filled by main":             10,
+	"value written into itself":                20,
 }
 
 // TestEveryFeatureIsUsed looks for features that fewer programs have than should.
@@ -229,6 +230,7 @@ func (f *features) body(b *ast.Block, where, helper string) {
 		call, ok := n.(*ast.Call)
 		f.note(ok && strings.HasPrefix(call.Fun.Span().Text(), "narrowed"), "narrowed local is called")
 		f.note(isResultUnlessNull(n), "change of what may be null has a result")
+		f.note(isWrittenIntoItself(n), "value written into itself")
 		return true
 	})
 	f.note(has[*ast.Assert](b) || has[*ast.Require](b), "assertion in a "+where)
@@ -258,6 +260,18 @@ func isResultUnlessNull(n ast.Node) bool {
 	}
 	_, ok = call.Fun.(*ast.OptionalField)
 	return ok
+}
+
+// isWrittenIntoItself reports whether a place gets, or a method that changes it is given, what the way to it reads.
+func isWrittenIntoItself(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.Assign:
+		return strings.HasPrefix(n.LHS.Span().Text(), n.RHS.Span().Text()+"!.")
+	case *ast.Call:
+		text := n.Fun.Span().Text()
+		return len(n.Args) == 1 && (strings.HasPrefix(text, n.Args[0].Span().Text()+"!.") || strings.HasPrefix(text, n.Args[0].Span().Text()+"?."))
+	}
+	return false
 }
 
 // client looks at main, or a test.

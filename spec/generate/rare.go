@@ -51,7 +51,7 @@ func (b *body) rareNumber(t *typ, x string) string {
 		if p, ok := b.some(false, same(stringType)); ok && !b.g.chance(4) {
 			return fmt.Sprintf("(%s.parseFloat() ?? 0.5)", p.text)
 		}
-		return fmt.Sprintf(pick(b.g, []string{"(%s / 4.0)", "abs(%s)", "(-%s)", "min(%s, 1.5, 2.0)", "(parseFloat(str(%s)) ?? 1.5)"}), x)
+		return fmt.Sprintf(pick(b.g, []string{"(%s / 4.0)", "abs(%s)", "(-%s)", "min(%s, 1.5, 2.0)", "(%s + min(0.1, 1.0) * 3.0)", "(parseFloat(str(%s)) ?? 1.5)"}), x)
 	}
 	return fmt.Sprintf(pick(b.g, []string{"(%s / 2)", "(%s %% 5)", "(%s >> 1)", "(%s << 1)", "(%s & 7)", "(%s | 1)", "(^%s)", "(%s &^ 2)"}), x)
 }

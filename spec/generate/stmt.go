@@ -18,7 +18,7 @@ func (b *body) statements(n int) {
 
 func (b *body) statement() {
 	ways := []choice{
-		{4, b.declareLocal}, {2, b.declareNarrowed}, {6, b.assign}, {3, b.writeInside}, {3, b.mutateContainer}, {2, b.increment}, {4, b.changeUnlessNull},
+		{4, b.declareLocal}, {2, b.declareNarrowed}, {6, b.assign}, {3, b.writeInside}, {3, b.mutateContainer}, {2, b.increment}, {4, b.changeUnlessNull}, {6, b.nest},
 		{2, b.callValue}, {1, b.check}, {2, b.copyAndWrite},
 	}
 	if b.indent < 4 && b.cost < costMax/2 {

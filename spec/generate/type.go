@@ -63,6 +63,7 @@ type class struct {
 	fields  []*variable
 	methods []*method
 	this    *variable
+	inner   *variable // the field that may have another value of the class, nil if there is none
 }
 
 func newClassOf(name string) *class {
@@ -224,7 +225,7 @@ func (t *typ) hasJSON() bool {
 		return false
 	case classKind:
 		for _, f := range t.class.fields {
-			if f.typ.text != t.text && !f.typ.hasJSON() {
+			if f != t.class.inner && !f.typ.hasJSON() {
 				return false
 			}
 		}

@@ -15,6 +15,9 @@ func (g *gen) newClass() {
 		c.fields = append(c.fields, f)
 		fmt.Fprintf(&text, "\t%s %s;\n", f.typ.text, f.name)
 	}
+	if g.chance(2) {
+		text.WriteString(g.nests(c))
+	}
 	g.classes = append(g.classes, c)
 	if g.chance(2) {
 		m := g.takeText(c.fields)
