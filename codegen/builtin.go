@@ -32,9 +32,9 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 	case typecheck.LogFunc:
 		return out(f.ctx() + ".Log(" + f.printed(vals) + ")")
 	case typecheck.LenFunc:
-		return out(f.size(vals[0]))
+		return f.size(vals[0], c.Result)
 	case typecheck.StrFunc:
-		return inline(c.Result, f.textOf(vals[0]), vals[0])
+		return f.str(vals[0])
 	case typecheck.JSONFunc:
 		return out("aeonrt.JSON(" + quote(typeTextOf(vals[0].typ)) + ", " + f.typed(vals[0]) + ", " + f.put(vals[0].typ, false) + ")")
 	case typecheck.ParseJSONFunc:
@@ -67,24 +67,25 @@ func (f *fn) printed(vals []val) string {
 	return strings.Join(parts, ` + " " + `)
 }
 
-func (f *fn) size(v val) string {
+func (f *fn) size(v val, t typecheck.Type) val {
 	if v.typ == typecheck.String {
-		return "int64(len(" + v.code + "))"
+		return computed(t, "int64(len("+v.code+"))", v)
 	}
-	return side(v.code) + ".Size()"
+	return fresh(t, side(v.code)+".Size()")
 }
 
 // minMax uses Go's own min and max, except for bytes, which Go does not order.
 func (f *fn) minMax(name string, t typecheck.Type, vals []val) val {
 	if t != typecheck.Bytes {
 		vals[0].code = f.typed(vals[0])
-		return fresh(t, name+"("+codes(vals)+")")
+		return computed(t, name+"("+codes(vals)+")", vals...)
 	}
-	code := vals[0].code
+	out := val{code: vals[0].code, typ: t, loads: vals[0].loads}
 	for _, v := range vals[1:] {
-		code = "aeonrt." + upperFirst(name) + "(" + code + ", " + v.code + ")"
+		out.code = "aeonrt." + upperFirst(name) + "(" + out.code + ", " + v.code + ")"
+		out.loads |= v.loads // the result is one of them
 	}
-	return val{code: code, typ: t}
+	return out
 }
 
 // conversion lowers T(x).
@@ -100,16 +101,16 @@ func (f *fn) conversion(x *ast.Call, c *typecheck.Call) val {
 	case to == typecheck.Bytes && from == typecheck.String:
 		return fresh(to, "aeonrt.BytesOf([]byte("+v.code+"))")
 	case to == typecheck.String:
-		return inline(to, f.textOf(v), v)
+		return f.str(v)
 	case typecheck.IsInteger(to) && from == typecheck.Float:
 		return fresh(to, "aeonrt.Trunc["+g+"]("+v.code+")")
 	case typecheck.IsInteger(to) && typecheck.IsInteger(from):
 		if widens(from, to) {
-			return inline(to, g+"("+v.code+")", v)
+			return computed(to, g+"("+v.code+")", v)
 		}
 		return fresh(to, "aeonrt.Convert["+g+"]("+f.typed(v)+")")
 	}
-	return inline(to, g+"("+v.code+")", v)
+	return computed(to, g+"("+v.code+")", v)
 }
 
 // widens reports whether every value of integer type from is one of type to.

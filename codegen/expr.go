@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"go/constant"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -20,6 +21,8 @@ type val struct {
 	fresh bool
 	// konst: the text is an untyped Go constant.
 	konst bool
+	// known: the text is a Go constant, untyped or not.
+	known bool
 	// stable: neither later operands nor the statement itself can change what the text means.
 	stable bool
 	// look is a val for what only looks at the value, and keeps nothing of it; nil if there is none. What keeps a value that was taken out of a container
@@ -40,11 +43,21 @@ const (
 // fresh makes the val of an ordered computation: a call of a runtime function, or of a literal.
 func fresh(t typecheck.Type, code string) val { return val{code: code, typ: t, fresh: true} }
 
-// inline makes the val of what Go computes of others without a call, by a conversion, say: Go may read them after calls to the right of it.
+// inline makes the val of what Go computes of others without a call, a struct, say: Go may read them after calls to the right of it.
 func inline(t typecheck.Type, code string, of ...val) val {
 	v := fresh(t, code)
 	for _, o := range of {
 		v.loads |= o.loads
+	}
+	return v
+}
+
+// computed is inline for what Go makes a constant of where all others are constants: it would compute that exactly, and refuse
+// what overflows or stands in a switch twice. Where aeon has no constant, Go must not have one.
+func computed(t typecheck.Type, code string, of ...val) val {
+	v := inline(t, code, of...)
+	if !slices.ContainsFunc(of, func(o val) bool { return !o.known }) {
+		v.code = "aeonrt.Opaque(" + code + ")"
 	}
 	return v
 }
@@ -134,7 +147,7 @@ func (f *fn) wrap(v val, opt *typecheck.Optional) val {
 	default:
 		v.code, v.fresh, v.loads = "aeonrt.Some("+f.share(val{code: f.typed(v), typ: v.typ, fresh: v.fresh})+")", true, 0
 	}
-	v.typ, v.konst = opt, false
+	v.typ, v.konst, v.known = opt, false, false
 	return v
 }
 
@@ -208,14 +221,14 @@ func (f *fn) constant(x ast.Expr, t typecheck.Type, c constant.Value) val {
 	switch x.(type) {
 	case *ast.Ident, *ast.Field:
 		if k, ok := f.info.Uses[x].(*typecheck.Const); ok && f.names.obj[k] != "" && typecheck.Identical(k.Type(), t) {
-			return val{code: f.names.obj[k], typ: t, fresh: true, stable: true}
+			return val{code: f.names.obj[k], typ: t, fresh: true, stable: true, known: true}
 		}
 	}
 	if e, ok := t.(*typecheck.Enum); ok {
 		i, _ := intConst(c)
 		return f.enumValue(e.Values[i])
 	}
-	return val{code: f.literal(t, c), typ: t, fresh: true, stable: true, konst: true}
+	return val{code: f.literal(t, c), typ: t, fresh: true, stable: true, konst: true, known: true}
 }
 
 // literal writes a constant as an untyped Go constant.

@@ -98,7 +98,7 @@ func (f *fn) stringMethod(c *typecheck.Call, recv val, args []val, result typech
 	all := codes(append([]val{recv}, args...))
 	switch c.Library {
 	case typecheck.SizeMethod:
-		return fresh(result, f.size(recv))
+		return f.size(recv, result)
 	case typecheck.SliceMethod:
 		return fresh(result, "aeonrt.StringSlice("+recv.code+", "+f.position(args[0])+", "+f.position(args[1])+")")
 	case typecheck.ContainsMethod, typecheck.SplitMethod, typecheck.ReplaceMethod, typecheck.ParseIntMethod, typecheck.ParseFloatMethod, typecheck.ParseTimeMethod,

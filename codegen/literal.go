@@ -52,9 +52,23 @@ func (f *fn) interpolated(x *ast.InterpolatedString) val {
 			list = append(list, quote(lit.Value))
 			continue
 		}
-		list = append(list, f.textOf(part))
+		parts[i] = f.textVal(part)
+		list = append(list, parts[i].code)
 	}
-	return inline(typecheck.String, strings.Join(list, " + "), parts...)
+	return computed(typecheck.String, strings.Join(list, " + "), parts...)
+}
+
+// textVal makes the val of the text of v as a part of another one.
+func (f *fn) textVal(v val) val {
+	out := inline(typecheck.String, f.textOf(v), v)
+	out.known = v.known && v.typ == typecheck.String // which is its text
+	return out
+}
+
+// str makes the val of the text of v where it stands by itself.
+func (f *fn) str(v val) val {
+	text := f.textVal(v)
+	return computed(text.typ, text.code, text)
 }
 
 // textOf returns the text of a value as Go: an operand of +.

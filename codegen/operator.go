@@ -20,11 +20,11 @@ func (f *fn) unary(x *ast.Unary) val {
 	case x.Op == ast.OpAdd:
 		return v
 	case x.Op == ast.OpNot:
-		return inline(t, "!"+operandText(v.code), v)
+		return computed(t, "!"+operandText(v.code), v)
 	case x.Op == ast.OpBitXor:
-		return inline(t, "^"+operandText(v.code), v)
+		return computed(t, "^"+operandText(v.code), v)
 	case t == typecheck.Float:
-		return inline(t, "-"+operandText(v.code), v)
+		return computed(t, "-"+operandText(v.code), v)
 	}
 	return fresh(t, "aeonrt.Neg("+f.typed(v)+")")
 }
@@ -50,10 +50,7 @@ func (f *fn) binary(x *ast.Binary) val {
 
 // operate applies an operator other than && || == != to two lowered operands.
 func (f *fn) operate(op ast.Op, t typecheck.Type, a, b val) val {
-	loads := a.loads | b.loads
-	native := func(result typecheck.Type) val {
-		return val{code: a.within(op, 0) + " " + op.String() + " " + b.within(op, 1), typ: result, fresh: true, loads: loads, prec: op.Precedence()}
-	}
+	native := func(result typecheck.Type) val { return f.native(op, result, a, b) }
 	switch {
 	case op.IsComparison():
 		if a.typ == typecheck.Bytes {
@@ -80,6 +77,15 @@ func (f *fn) operate(op ast.Op, t typecheck.Type, a, b val) val {
 		a = val{code: f.typed(a), typ: a.typ}
 	}
 	return fresh(t, checked[op]+"("+a.code+", "+b.code+")")
+}
+
+// native applies an operator that Go has, too.
+func (f *fn) native(op ast.Op, t typecheck.Type, a, b val) val {
+	v := computed(t, a.within(op, 0)+" "+op.String()+" "+b.within(op, 1), a, b)
+	if !a.known || !b.known {
+		v.prec = op.Precedence()
+	}
+	return v
 }
 
 // side returns code as the operand of a Go operator or selector: in parentheses unless it binds by itself, also in the
@@ -166,8 +172,7 @@ func (f *fn) equality(x *ast.Binary, op ast.Op) val {
 // same compares two lowered values of one type with == or !=.
 func (f *fn) same(op ast.Op, a, b val) val {
 	if f.comparable(a.typ) {
-		return val{code: a.within(op, 0) + " " + op.String() + " " + b.within(op, 1), typ: typecheck.Bool, fresh: true,
-			loads: a.loads | b.loads, prec: op.Precedence()}
+		return f.native(op, typecheck.Bool, a, b)
 	}
 	code := f.equal(a.typ, side(a.code), b.code)
 	if op == ast.OpNe {

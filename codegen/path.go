@@ -61,7 +61,7 @@ func (f *fn) narrowedAsDeclared(x ast.Expr) val {
 }
 
 func (f *fn) enumValue(v *typecheck.EnumValue) val {
-	return val{code: f.names.obj[v], typ: v.Enum, fresh: true, stable: true}
+	return val{code: f.names.obj[v], typ: v.Enum, fresh: true, stable: true, known: true}
 }
 
 // this lowers `this`: the reference to the current actor or client object, or the current value.
@@ -94,7 +94,7 @@ func (f *fn) field(x *ast.Field) val {
 		}
 		v := f.expr(x.X)
 		v.code, v.typ = side(v.code)+"."+f.names.obj[obj], obj.Type()
-		v.konst = false
+		v.konst, v.known = false, false
 		return f.narrow(v, f.info.TypeOf(x))
 	}
 	panic("codegen: field without meaning: " + x.Name.Text)

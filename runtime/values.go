@@ -73,6 +73,9 @@ func Min[K value.Ordered[K]](a, b K) K { return value.Min(a, b) }
 // Max returns the larger of two values that have a method Compare.
 func Max[K value.Ordered[K]](a, b K) K { return value.Max(a, b) }
 
+// Opaque returns v, which may be a constant; what it returns is none for Go.
+func Opaque[T any](v T) T { return v }
+
 // Eq is the equality of comparable types as a function.
 func Eq[T comparable](a, b T) bool { return a == b }
 
