@@ -93,13 +93,14 @@ const (
 	No      = door.No      // nothing of it has happened
 	Yes     = door.Yes     // it has happened, whole
 	Begun   = door.Begun   // the first steps of its chain have happened, and the others will
+	Partly  = door.Partly  // the first steps of its chain have happened, and nothing else will
 	Unknown = door.Unknown // it has happened whole or not at all
 )
 
 // The kinds of failures.
 var (
-	ErrAborted     = godoor.ErrAborted     // by the program: abort, require, assert; it has not happened
-	ErrFault       = godoor.ErrFault       // a fault of the program, such as an index out of range or too many steps; it has not happened
+	ErrAborted     = godoor.ErrAborted     // by the program: abort, require, assert; it has not happened, or Partly
+	ErrFault       = godoor.ErrFault       // a fault of the program, such as an index out of range or too many steps; it has not happened, or Partly
 	ErrUnknown     = godoor.ErrUnknown     // the store has failed: send it again, with its key, when the program is open again; or the same call, with its key, has not ended: send it again
 	ErrClosed      = godoor.ErrClosed      // the program is closed or closing
 	ErrUnavailable = godoor.ErrUnavailable // too many calls wait; it has not happened, and may succeed later

@@ -10,6 +10,7 @@ const (
 	No      Happened = "no"      // nothing of it has happened
 	Yes     Happened = "yes"     // it has happened, whole
 	Begun   Happened = "begun"   // the first steps of its chain have happened, and the others will
+	Partly  Happened = "partly"  // the first steps of its chain have happened, and nothing else will
 	Unknown Happened = "unknown" // it has happened whole or not at all
 )
 
@@ -42,7 +43,7 @@ func (e *Error) Error() string {
 	return e.Msg + "; " + happenings[e.Happened]
 }
 
-var happenings = map[Happened]string{Yes: "the call has happened", Begun: "the call has begun, and goes on", Unknown: "the call has happened whole or not at all"}
+var happenings = map[Happened]string{Yes: "the call has happened", Begun: "the call has begun, and goes on", Partly: "the first steps of the call have happened", Unknown: "the call has happened whole or not at all"}
 
 // Unwrap returns what the last sending has failed with, if no node has answered it: the failure that one has answered would be taken for that of the call.
 func (e *Error) Unwrap() error {

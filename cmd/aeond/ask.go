@@ -87,6 +87,8 @@ func (e *answerError) Error() string {
 		text += "; the call has happened"
 	case "begun":
 		text += "; the call has begun, and goes on"
+	case "partly":
+		text += "; the first steps of the call have happened"
 	case "unknown":
 		text += "; the call has happened whole or not at all"
 	}

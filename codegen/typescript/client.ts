@@ -23,7 +23,7 @@ export interface CallOptions {
 }
 
 /** What is certain of a call that has failed. */
-export type Happened = "no" | "yes" | "begun" | "unknown";
+export type Happened = "no" | "yes" | "begun" | "partly" | "unknown";
 
 /** A failure that the program has answered, or of which no answer has come. */
 export class AeonError extends Error {

@@ -19,6 +19,7 @@ const (
 	No      Happened = "no"      // nothing of it has happened
 	Yes     Happened = "yes"     // it has happened, whole
 	Begun   Happened = "begun"   // the first steps of its chain have happened, and the others will
+	Partly  Happened = "partly"  // the first steps of its chain have happened, and nothing else will
 	Unknown Happened = "unknown" // it has happened whole or not at all
 )
 
@@ -137,6 +138,11 @@ func Explain(err error) *Failure {
 		f.Code = NotThere
 	default:
 		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
+	}
+	if errors.As(err, &abort) && abort.Partly {
+		if f.Happened, f.Later = Partly, false; f.Code == TimedOut {
+			f.Msg = "the call has not ended in time: the step that ran was undone, and what the steps before it did stays"
+		}
 	}
 	return f
 }

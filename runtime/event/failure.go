@@ -20,6 +20,8 @@ type AbortError struct {
 	Event EventID
 	// Fault is set for a run-time fault, unset for abort, require and assert.
 	Fault bool
+	// Partly: the event was a step behind the first of its chain. What the steps before it did stays.
+	Partly bool
 	// Path leads from where the abort happened outwards through the methods of all
 	// actors that the event was in, across async calls. Frames of the runtime are left out.
 	Path []callpath.Frame
@@ -79,11 +81,22 @@ func OwnError(err error) error {
 	return err
 }
 
-// Outcome returns the abort as the outcome of a request. The places are not part of it.
-func (e *AbortError) Outcome() Outcome {
+// BehindFirst returns the failure of a step behind the first of a chain.
+func BehindFirst(err error) error {
+	if abort := (*AbortError)(nil); errors.As(err, &abort) {
+		abort.Partly = true
+	}
+	return err
+}
+
+// Outcome returns the abort as the outcome of a request, of an event or of a step behind the first of a chain. The places are not part of it.
+func (e *AbortError) Outcome(behind bool) Outcome {
 	o := Outcome{Kind: Abort, Data: []byte(e.Msg)}
 	if e.Fault {
 		o.Kind = Fault
+	}
+	if behind {
+		o.Kind = o.Kind.BehindFirst()
 	}
 	return o
 }
@@ -93,7 +106,7 @@ func (o *Outcome) Failed() *AbortError {
 	if o.Kind == Result {
 		return nil
 	}
-	return &AbortError{Msg: string(o.Data), Fault: o.Kind == Fault}
+	return &AbortError{Msg: string(o.Data), Fault: o.Kind == Fault || o.Kind == FaultBehind, Partly: o.Kind >= AbortBehind}
 }
 
 // ErrClosed is the failure of an event on a system that is closing: it has not happened.

@@ -57,12 +57,25 @@ type Timer struct {
 // OutcomeKind is how a request has ended.
 type OutcomeKind byte
 
-// The kinds of outcomes.
+// The kinds of outcomes. They are numbered for ever.
 const (
-	Result OutcomeKind = iota
-	Abort              // by the program: abort, require, assert
-	Fault              // of the program, found by the runtime
+	Result      OutcomeKind = iota
+	Abort                   // by the program: abort, require, assert
+	Fault                   // of the program, found by the runtime
+	AbortBehind             // of a step behind the first of a chain: what the steps before it did stays
+	FaultBehind             // as AbortBehind
 )
+
+// BehindFirst returns the kind of outcome of a chain whose last step, which is not its first, has ended so.
+func (k OutcomeKind) BehindFirst() OutcomeKind {
+	switch k {
+	case Abort:
+		return AbortBehind
+	case Fault:
+		return FaultBehind
+	}
+	return k
+}
 
 // Outcome is how a request has ended.
 type Outcome struct {

@@ -308,7 +308,7 @@ func (s *System) tellEnd(first event.EventID, pos store.Position, printed uint64
 // conclude gives a request its outcome, whose chain has ended in another store. It reports whether that is durable, however often it is told.
 func (s *System) conclude(e *across.End) bool {
 	d := s.durable
-	o := event.Outcome{Kind: e.Kind, Data: e.Data}
+	o := event.Outcome{Kind: e.Kind.BehindFirst(), Data: e.Data} // its first step was here
 	if o.Kind == event.Result {
 		var known bool
 		if o.Signature, known = d.signatures.NumberOf(e.Class, e.Method, e.Text); !known {

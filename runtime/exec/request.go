@@ -142,7 +142,7 @@ func (w *preparation) writeOutcome(ev *Event, err error) {
 	}
 	o := event.Outcome{Signature: w.d.signatures.Result(ev.method), Data: w.result}
 	if abort != nil {
-		o = abort.Outcome()
+		o = abort.Outcome(ev.chain != nil && !ev.chain.isOwed())
 	}
 	if r := ev.requested(); r != nil {
 		r.WriteOutcome(w.rows(), &o)

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -315,6 +316,49 @@ func TestAChainGoesOnWithoutItsCaller(t *testing.T) {
 			}
 		})))
 	}
+}
+
+// A chain that fails behind its first step says so, for what that did stays: to its caller, and by a key in this run and the next one. One whose first
+// step fails has not happened.
+func TestAChainThatFailsBehindItsFirstStep(t *testing.T) {
+	n := startNode(t, Config{})
+	a, _ := n.parent()
+	ask := func(key string, steps ...wstep) (told string) {
+		_, err := n.sys.Perform(&Call{Target: n.again(a).Ref, Method: &methodLocal, Args: &wargs{steps: steps, number: 1 << 60}, Key: key})
+		abort, is := errors.AsType[*event.AbortError](err)
+		if !is {
+			t.Fatalf("%q has ended with %v", key, err)
+		}
+		return fmt.Sprintf("fault %v, partly %v", abort.Fault, abort.Partly)
+	}
+	add := wstep{op: wAdd, n: 1}
+	for run := range 2 {
+		for _, c := range []struct {
+			key, want string
+			steps     []wstep
+		}{
+			{"abort", "fault false, partly false", []wstep{add, {op: wAbort}}},
+			{"fault", "fault true, partly false", []wstep{add, {op: wFault}}},
+			{"abort behind", "fault false, partly true", []wstep{add, {op: wKeep, sub: []wstep{{op: wAbort}}}}},
+			{"fault behind", "fault true, partly true", []wstep{add, {op: wKeep, sub: []wstep{{op: wFault}}}}},
+			{"abort elsewhere", "fault false, partly true", []wstep{add, {op: wTail, sub: []wstep{{op: wAbort}}}}},
+			{"abort of the third", "fault false, partly true", []wstep{add, {op: wKeep, sub: []wstep{{op: wKeep, sub: []wstep{{op: wAbort}}}}}}},
+		} {
+			for range 2 {
+				if told := ask(c.key, c.steps...); told != c.want {
+					t.Errorf("run %d: %s has ended with %s", run, c.key, told)
+				}
+			}
+			if told := ask("", c.steps...); told != c.want {
+				t.Errorf("run %d: %s without a key has ended with %s", run, c.key, told)
+			}
+		}
+		if got, want := n.value(n.again(a)), int64(4+4*(run+1)); got != want {
+			t.Errorf("run %d: the value is %d, and should be %d", run, got, want)
+		}
+		n.reopen()
+	}
+	n.close()
 }
 
 func TestKeysThatAreRefused(t *testing.T) {

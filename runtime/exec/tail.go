@@ -239,7 +239,7 @@ func (ch *chain) over(err error) {
 		ch.request.End()
 	}
 	if ch.ended != nil {
-		ch.err = err
+		ch.err = event.BehindFirst(err)
 		close(ch.ended)
 	}
 	ch.sys.live.Add(-1)

@@ -11,6 +11,7 @@ import (
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -330,8 +331,16 @@ func TestAChainThatFailsElsewhere(t *testing.T) {
 	}
 	for s := range in {
 		args := &tillArgs{by: 3, of: in[(s+1)%len(in)]}
-		if err := cl.Await(in[s][0], &tillPass, args); err == nil || err.Error() != "too many" {
-			t.Errorf("from store %d: %v", s, err)
+		if err := cl.Await(in[s][0], &tillPass, args); err == nil || err.Error() != "too many" || !err.(*aeonrt.AbortError).Partly {
+			t.Errorf("from store %d: %#v", s, err)
+		}
+		sys := c.System(0)
+		there := &tillArgs{by: 3, of: []aeonrt.Ref{sys.Resolve(args.of[0].ID())}}
+		for try := range 2 { // of a request with a key
+			_, err := sys.Perform(&exec.Call{Target: sys.Resolve(in[s][0].ID()), Method: &tillPass, Args: there, Key: "k"})
+			if err == nil || err.Error() != "too many" || !err.(*aeonrt.AbortError).Partly {
+				t.Errorf("from store %d with a key, try %d: %#v", s, try, err)
+			}
 		}
 		if n := dead(); n != s {
 			t.Errorf("the client is told how the chain of store %d has ended, and there are %d dead letters more", s, n-s)

@@ -162,6 +162,7 @@ func TestOutcomesAreReadAsTheyWereWritten(t *testing.T) {
 	for _, o := range []event.Outcome{
 		{Kind: event.Result, Signature: 300, Data: []byte{7}}, {Kind: event.Result, Data: []byte{}},
 		{Kind: event.Abort, Data: []byte("no")}, {Kind: event.Fault, Data: []byte("index 3 of 2")},
+		{Kind: event.AbortBehind, Data: []byte("no")}, {Kind: event.FaultBehind, Data: []byte("index 3 of 2")},
 	} {
 		read, err := ReadOutcome(key, store.AppendRow(nil, key, AppendOutcome(nil, &o)))
 		if err != nil || !reflect.DeepEqual(read, o) {

@@ -121,7 +121,7 @@ func definitions(s *jsoncodec.Schemas, callbacks []object) object {
 		"properties": object{
 			"title": object{"type": "string"}, "status": object{"type": "integer"}, "detail": object{"type": "string"},
 			"code":     object{"type": "string", "description": "a word that programs can rely on"},
-			"happened": object{"enum": []door.Happened{door.No, door.Yes, door.Begun, door.Unknown}, "type": "string"},
+			"happened": object{"enum": []door.Happened{door.No, door.Yes, door.Begun, door.Partly, door.Unknown}, "type": "string"},
 			"at":       object{"type": "string", "description": "where in the program it has failed, file:line"},
 			"path":     object{"type": "array", "items": object{"type": "string"}},
 		},
