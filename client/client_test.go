@@ -48,6 +48,9 @@ func TestTry(t *testing.T) {
 		{"a refusal", true, []step{{NotDone, lost}, {Answered, refused}}, refused, No, []int{0, 1}},
 		{"a refusal behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, refused}}, nil, Unknown, []int{0, 1}},
 		{"a refusal of what stands between, behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, full}}, ErrUnknown, Unknown, []int{0, 1}},
+		{"undone at the end of the time of the sending", true, []step{{Undone, lost}, {Answered, nil}}, nil, "", []int{0, 1}},
+		{"undone each time", true, []step{{Undone, full}}, ErrUnavailable, No, []int{0, 1, 2, 0}},
+		{"undone behind what may have been done", true, []step{{MaybeDone, lost}, {Undone, lost}}, ErrUnknown, Unknown, []int{0, 1, 2, 0}},
 		{"the outcome behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, aborted}}, aborted, No, []int{0, 1}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -91,6 +94,27 @@ func TestSlowNodes(t *testing.T) {
 		})
 		if took := time.Since(began); err != nil || took > time.Minute+time.Second {
 			t.Errorf("after %v: %v", took, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // a node that undoes the request, and says so before the time of the sending is over
+		undone := errors.New("undone")
+		for _, limit := range []time.Duration{TimeMax, 20 * time.Second} {
+			n := &Nodes{Count: 2}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			began := time.Now()
+			err := n.Try(ctx, true, func(ctx context.Context, _ int) (Outcome, error) {
+				deadline, _ := ctx.Deadline()
+				if left := time.Until(deadline); left < 25*time.Second {
+					time.Sleep(left - time.Millisecond)
+					return Undone, undone
+				}
+				time.Sleep(25 * time.Second)
+				return Answered, nil
+			})
+			cancel()
+			if took := time.Since(began); limit == TimeMax && (err != nil || took < 40*time.Second) || limit < TimeMax && (err != undone || took < 19*time.Second) {
+				t.Errorf("within %v, after %v: %v", limit, took, err)
+			}
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {

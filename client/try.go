@@ -14,6 +14,7 @@ type Outcome int
 const (
 	Answered  Outcome = iota // it has its answer, which may be a failure
 	NotDone                  // it was not performed
+	Undone                   // it was not performed, as the time of this sending was too short: its answer, if no time is left for another one
 	Untrusted                // it was not sent, as the certificate of the node is not trusted
 	MaybeDone                // it may have been performed
 )
@@ -49,6 +50,7 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 		ctx, cancel = context.WithTimeout(ctx, TimeMax)
 		defer cancel()
 	}
+	deadline, _ := ctx.Deadline()
 	first, patience, pause := n.First(), sendMax, pauseMin
 	maybe := false // it may have been performed
 	untrusted := 0 // nodes, the last ones that were tried
@@ -60,15 +62,15 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 			}
 			pause = min(2*pause, pauseMax)
 		}
-		if deadline, _ := ctx.Deadline(); ctx.Err() != nil || tries > 0 && time.Until(deadline) < sendMin {
+		if ctx.Err() != nil || tries > 0 && time.Until(deadline) < sendMin {
 			break
 		}
 		node := (first + tries) % n.Count
 		once, cancel := context.WithTimeout(ctx, patience)
 		outcome, err := send(once, node)
-		late := once.Err() != nil
+		late := once.Err() != nil || outcome == Undone
 		cancel()
-		if outcome == Answered {
+		if outcome == Answered || outcome == Undone && time.Until(deadline) < sendMin {
 			n.first.Store(int64(node))
 			if e, is := errors.AsType[*Error](err); is && maybe {
 				return e.behindMaybe()

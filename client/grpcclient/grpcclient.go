@@ -99,7 +99,7 @@ func (c *Conn) Invoke(ctx context.Context, method string, in, out any, opts ...g
 		sent := new(sending)
 		err := own(c.list[node].Invoke(context.WithValue(ctx, sentKey{}, sent), method, in, out, opts...), sent)
 		outcome := outcomeOf(err, sent.message.Load())
-		if outcome == client.Answered && maybe {
+		if maybe && (outcome == client.Answered || outcome == client.Undone) {
 			err = open(err)
 		}
 		maybe = maybe || outcome == client.MaybeDone
@@ -188,7 +188,11 @@ func outcomeOf(err error, sent bool) client.Outcome {
 			return client.NotDone
 		}
 	case codes.DeadlineExceeded, codes.Canceled, codes.Internal, codes.Unknown:
-		if info != nil {
+		switch {
+		case info == nil:
+		case info.Reason == "timeout" && info.Metadata["happened"] == string(client.No): // its deadline was that of this sending
+			return client.Undone
+		default:
 			return client.Answered
 		}
 	default:

@@ -110,6 +110,8 @@ func TestCalls(t *testing.T) {
 		{"the first does not know", fails(codes.Unavailable, "unknown", client.Unknown), good, long, "OK"},
 		{"the first has gone", lost, good, long, "OK"},
 		{"the first cannot answer", broken, good, long, "OK"},
+		{"the first has undone it at the end of its time", fails(codes.DeadlineExceeded, "timeout", client.No), good, long, "OK"},
+		{"the first has undone a later step of it", fails(codes.DeadlineExceeded, "timeout", client.Partly), good, long, "DeadlineExceeded timeout partly"},
 		{"the program refuses", fails(codes.FailedPrecondition, "aborted", client.No), good, long, "FailedPrecondition aborted no"},
 		{"the program refuses what may have happened", lost, fails(codes.FailedPrecondition, "aborted", client.No), long, "FailedPrecondition aborted no"},
 		{"the second refuses what may have happened", lost, fails(codes.Unauthenticated, "unauthenticated", client.No), long, "Unauthenticated unauthenticated unknown"},
