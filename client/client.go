@@ -206,8 +206,9 @@ func (c *Client) perform(ctx context.Context, r *request, result any) error {
 
 // send sends a request to a node once.
 func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, outcome Outcome, err error) {
-	var sent atomic.Int64 // how often the node may have got it, as package http sends it again by itself; the trace is called by other goroutines
-	trace := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Add(1) }})
+	var sent atomic.Int64  // how often the node may have got it, as package http sends it again by itself; the trace is called by other goroutines
+	var traced atomic.Bool // else the transport is one that does not tell
+	trace := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: func(string) { traced.Store(true) }, GotConn: func(httptrace.GotConnInfo) { sent.Add(1) }})
 	q, err := http.NewRequestWithContext(trace, r.method, c.urls[node]+r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, Answered, err
@@ -228,6 +229,9 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 		}
 		if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
 			return nil, Untrusted, err
+		}
+		if !traced.Load() {
+			return nil, MaybeDone, err
 		}
 		return nil, NotDone, err
 	}

@@ -274,6 +274,30 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
+// transport is an http.RoundTripper that traces nothing.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Of a call whose transport does not tell whether it has sent it nothing is certain when its answer is lost.
+func TestATransportThatTracesNothing(t *testing.T) {
+	untrusted := &tls.CertificateVerificationError{Err: errors.New("nothing signs it")}
+	for _, c := range []struct {
+		fails, want error
+	}{{errors.New("connection reset by peer"), ErrUnknown}, {untrusted, ErrUnavailable}} {
+		fails := transport(func(*http.Request) (*http.Response, error) { return nil, c.fails })
+		b, err := New(Config{URLs: []string{"http://127.0.0.1:1"}, HTTP: &http.Client{Transport: fails}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if err := b.Call(ctx, "Bank/main", "open", nil, nil); !errors.Is(err, c.want) || !errors.Is(err, c.fails) {
+			t.Errorf("after %v: %v", c.fails, err)
+		}
+		cancel()
+	}
+}
+
 // What stands between refuses a call. That it has not happened is true of the first sending alone, also if the second one is of package http itself,
 // which sends a request with a key again when a connection breaks that it has used before.
 func TestRefusedBetween(t *testing.T) {
