@@ -117,13 +117,23 @@ func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
+// queryMax is how many bytes a path with its query has at most: a program takes a head of 32 KiB, and what stands between often 8 KiB. By HTTP/2 a head
+// that is longer ends the connection, which says nothing of the request.
+const queryMax = 4 << 10
+
 // Read is Call of a method that is ro, which needs no key.
 func (c *Client) Read(ctx context.Context, actor, method string, args, result any) error {
 	r, err := newRequest(http.MethodGet, actor, method)
 	if err != nil {
 		return err
 	}
-	if r.path, err = withQuery(r.path, args); err != nil {
+	bare := r.path
+	if r.path, err = withQuery(bare, args); err == nil && len(r.path) > queryMax && r.path != bare {
+		r.method, r.path = http.MethodPost, bare
+		r.body, err = json.Marshal(args)
+		r.head.Set("Content-Type", "application/json")
+	}
+	if err != nil {
 		return fmt.Errorf("the arguments of %s.%s: %w", actor, method, err)
 	}
 	return c.perform(ctx, r, result)
@@ -224,6 +234,9 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 	}
 	answer, err := c.http.Do(q)
 	if err != nil {
+		if of, is := errors.AsType[*url.Error](err); is {
+			of.URL, _, _ = strings.Cut(of.URL, "?") // arguments are for no log
+		}
 		if sent.Load() > 0 {
 			return nil, MaybeDone, err
 		}

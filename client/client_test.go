@@ -190,6 +190,38 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// Arguments of any size are read with: long ones go as the body, also by HTTP/2, where a head that is too long ends the connection. No error has them.
+func TestLongReads(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode([]any{r.Method, r.Header.Get("Idempotency-Key"), r.Header.Get("Content-Type"), len(body), len(r.URL.RawQuery)})
+	}))
+	s.Config.MaxHeaderBytes, s.EnableHTTP2 = 16<<10, true
+	s.StartTLS()
+	defer s.Close()
+	c, err := New(Config{URLs: []string{s.URL}, HTTP: s.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]string{100: "[GET   0 107]", 64 << 10: "[POST  application/json 65549 0]"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		var got []any
+		if err := c.Read(ctx, "Bank/main", "balance", map[string]any{"number": strings.Repeat("1", size)}, &got); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%d bytes: %v, and should be %s (%v)", size, got, want, err)
+		}
+		cancel()
+	}
+	if c, err = New(Config{URLs: []string{"http://" + freeport.Address(t)}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := c.Read(ctx, "Bank/main", "balance", map[string]any{"owner": "secret"}, nil); !errors.Is(err, ErrUnavailable) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("no node is there: %v", err)
+	}
+}
+
 // A call goes to the actor that it names, also by a name that a path takes for a step.
 func TestNamesInPaths(t *testing.T) {
 	mux := http.NewServeMux()
