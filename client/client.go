@@ -197,8 +197,10 @@ func withQuery(path string, args any) (string, error) {
 // perform sends a request until it is answered, and reads the result.
 func (c *Client) perform(ctx context.Context, r *request, result any) error {
 	var body []byte
-	err := c.nodes.Try(ctx, true, func(ctx context.Context, node int) (outcome Outcome, err error) {
-		body, outcome, err = c.send(ctx, node, r)
+	ctx, end := limited(ctx)
+	defer end()
+	err := c.nodes.Try(ctx, true, func(once context.Context, node int) (outcome Outcome, err error) {
+		body, outcome, err = c.send(ctx, once, node, r)
 		return outcome, err
 	})
 	if err != nil || result == nil || len(body) == 0 {
@@ -214,8 +216,12 @@ func (c *Client) perform(ctx context.Context, r *request, result any) error {
 	return nil
 }
 
-// send sends a request to a node once.
-func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, outcome Outcome, err error) {
+// send sends a request to a node, once. Its answer begins before once ends, and then comes without a long pause until ctx ends.
+func (c *Client) send(ctx, once context.Context, node int, r *request) (body []byte, outcome Outcome, err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	unanswered := context.AfterFunc(once, func() { stop(context.Cause(once)) })
+	defer unanswered()
 	var sent atomic.Int64  // how often the node may have got it, as package http sends it again by itself; the trace is called by other goroutines
 	var traced atomic.Bool // else the transport is one that does not tell
 	trace := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: func(string) { traced.Store(true) }, GotConn: func(httptrace.GotConnInfo) { sent.Add(1) }})
@@ -226,7 +232,7 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 	for name, values := range r.head {
 		q.Header[name] = values
 	}
-	if deadline, has := ctx.Deadline(); has { // a node that knows of no leader says so before
+	if deadline, has := once.Deadline(); has { // a node that knows of no leader says so before
 		q.Header.Set("Prefer", "wait="+strconv.Itoa(max(0, int(time.Until(deadline).Seconds()))))
 	}
 	if c.token != "" {
@@ -236,6 +242,9 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 	if err != nil {
 		if of, is := errors.AsType[*url.Error](err); is {
 			of.URL, _, _ = strings.Cut(of.URL, "?") // arguments are for no log
+			if ctx.Err() != nil {
+				of.Err = context.Cause(ctx)
+			}
 		}
 		if sent.Load() > 0 {
 			return nil, MaybeDone, err
@@ -249,7 +258,13 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 		return nil, NotDone, err
 	}
 	defer answer.Body.Close()
-	if body, err = io.ReadAll(answer.Body); err != nil {
+	unanswered()
+	silent := time.AfterFunc(sendMax, func() { stop(errSilent) })
+	defer silent.Stop()
+	if body, err = io.ReadAll(&steady{answer.Body, silent}); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		return nil, MaybeDone, err
 	}
 	switch {
@@ -265,6 +280,21 @@ func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, o
 	}
 	return nil, outcomeOf(answer.StatusCode, failure), failure
 }
+
+// steady reads what comes before a timer ends, which begins anew whenever something has come.
+type steady struct {
+	io.Reader
+	silent *time.Timer
+}
+
+func (s *steady) Read(b []byte) (n int, err error) {
+	if n, err = s.Reader.Read(b); n > 0 {
+		s.silent.Reset(sendMax)
+	}
+	return n, err
+}
+
+var errSilent = fmt.Errorf("nothing more of the answer has come for %v", sendMax)
 
 // isResult reports whether the program has answered that it has performed a request. What stands between answers with pages: it redirects to one for
 // logging in, say. A redirect may also have made of a POST a GET, which has lost the arguments.

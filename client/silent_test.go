@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -78,6 +80,52 @@ func TestASilentConnectionIsLeft(t *testing.T) {
 				t.Fatalf("call %d: %d after %v, by %d connections: %v", i, got, took, len(n.open), err)
 			}
 			n.open[i].Store(false)
+		}
+	})
+}
+
+// An answer that is long, or comes over a slow connection, is read for as long as some of it arrives. When nothing does the request is sent again.
+func TestASlowAnswerIsReadToItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{conns: make(chan net.Conn)}
+		var sent atomic.Int64
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			pause := time.Second
+			if sent.Add(1) == 1 && r.URL.Path == "/v1/Bank/main/stops" {
+				pause = time.Hour
+			}
+			for range 20 {
+				_, _ = io.WriteString(w, "1")
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-time.After(pause):
+				case <-r.Context().Done():
+					return
+				}
+			}
+		})}
+		go func() { _ = s.Serve(n) }() // ends with n
+		defer s.Close()
+		defer close(n.conns)
+		of := &http.Transport{DialContext: n.dial}
+		defer of.CloseIdleConnections()
+		c, err := New(Config{URLs: []string{"http://127.0.0.1:1"}, HTTP: &http.Client{Transport: of}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+		defer cancel()
+		if err := c.Read(ctx, "Bank/main", "stops", nil, nil); !errors.Is(err, ErrUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("there is no time to send it again: %v", err)
+		}
+		for i, method := range []string{"slow", "stops"} {
+			var got json.RawMessage
+			began := time.Now()
+			sent.Store(0)
+			if err := c.Read(t.Context(), "Bank/main", method, nil, &got); err != nil || len(got) != 20 || sent.Load() != int64(i+1) || time.Since(began) > 30*time.Second {
+				t.Errorf("%s: after %v, sent %d times: %q (%v)", method, time.Since(began), sent.Load(), got, err)
+			}
 		}
 	})
 }

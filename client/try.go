@@ -31,7 +31,7 @@ func (n *Nodes) First() int { return int(n.first.Load()) }
 
 const (
 	// sendMax is how long a node may take to answer before another one is asked: it may be paused, or cut off. Each further time it is twice as long,
-	// since an event that takes longer is undone with its request.
+	// since an event that takes longer is undone with its request. An answer that has begun may take longer, as long as some of it comes in that time.
 	sendMax = 5 * time.Second
 	// sendMin is what must be left for a further try: one that is under way at the end would leave open what has become of it.
 	sendMin = 50 * time.Millisecond
@@ -45,11 +45,8 @@ const (
 // is for people to mend. The error is that of the answer; or an *Error, which is
 // ErrUnavailable if the request was surely not performed, and else ErrUnknown.
 func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Context, node int) (Outcome, error)) error {
-	if _, has := ctx.Deadline(); !has {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, TimeMax)
-		defer cancel()
-	}
+	ctx, end := limited(ctx)
+	defer end()
 	deadline, _ := ctx.Deadline()
 	first, patience, pause := n.First(), sendMax, pauseMin
 	maybe := false // it may have been performed
@@ -98,6 +95,14 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 		return &Error{Code: NoOutcome, Msg: "no node has answered, and the call has happened whole or not at all", Happened: Unknown, cause: last}
 	}
 	return &Error{Code: Unavailable, Msg: "no node has performed the call", Happened: No, cause: last}
+}
+
+// limited returns ctx with a deadline.
+func limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, TimeMax)
 }
 
 // behindMaybe returns the failure of a request that may have been performed before: one of this sending alone leaves that open.
