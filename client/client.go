@@ -34,7 +34,7 @@ import (
 type Config struct {
 	URLs  []string     // of its nodes: http:// or https:// and HOST:PORT. A program alone has one
 	Token string       // of the caller; "": the program asks for none
-	HTTP  *http.Client // which sends the requests; nil: one with the settings of Go, which leaves a connection by HTTP/2 that is silent
+	HTTP  *http.Client // which sends the requests; nil: one with the settings of Go, which leaves a connection by HTTP/2 that is silent; or with http.DefaultTransport, if that is no *http.Transport
 }
 
 // With TLS all calls to a node share a connection by HTTP/2. One that the network has cut without a word is silent for a quarter of an hour, as TCP sends again
@@ -70,9 +70,12 @@ func New(cfg Config) (*Client, error) {
 		return nil, errors.New("the token has a control character, which no header carries; leave out the end of the line if it is from a file")
 	}
 	if c.http == nil {
-		of := http.DefaultTransport.(*http.Transport).Clone()
-		of.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingMax}
-		c.http = &http.Client{Transport: of}
+		c.http = new(http.Client)
+		if of, is := http.DefaultTransport.(*http.Transport); is { // else the program has put another one there
+			of = of.Clone()
+			of.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingMax}
+			c.http.Transport = of
+		}
 	}
 	return c, nil
 }

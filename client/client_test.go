@@ -330,6 +330,24 @@ func TestATransportThatTracesNothing(t *testing.T) {
 	}
 }
 
+// A program may have replaced the transport of package http: it is used as it is.
+func TestAnotherDefaultTransport(t *testing.T) {
+	was := http.DefaultTransport
+	defer func() { http.DefaultTransport = was }()
+	used := 0
+	http.DefaultTransport = transport(func(r *http.Request) (*http.Response, error) {
+		used++
+		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
+	})
+	c, err := New(Config{URLs: []string{"http://127.0.0.1:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Call(t.Context(), "Bank/main", "open", nil, nil); err != nil || used != 1 {
+		t.Errorf("used %d times: %v", used, err)
+	}
+}
+
 // What stands between refuses a call. That it has not happened is true of the first sending alone, also if the second one is of package http itself,
 // which sends a request with a key again when a connection breaks that it has used before.
 func TestRefusedBetween(t *testing.T) {
