@@ -29,6 +29,11 @@ type Nodes struct {
 // First returns the node that is asked first.
 func (n *Nodes) First() int { return int(n.first.Load()) }
 
+// Leave has another node be asked first if it was this one.
+func (n *Nodes) Leave(node int) {
+	n.first.CompareAndSwap(int64(node), int64((node+1)%n.Count))
+}
+
 const (
 	// sendMax is how long a node may take to answer before another one is asked: it may be paused, or cut off. Each further time it is twice as long,
 	// since an event that takes longer is undone with its request. An answer that has begun may take longer, as long as some of it comes in that time.

@@ -134,15 +134,34 @@ func needsKey(ctx context.Context, opts []grpc.CallOption) bool {
 	return len(md.Get(keyName)) == 0
 }
 
-// NewStream implements grpc.ClientConnInterface. A stream is of one node; a stream of callbacks that has ended is opened again behind the last one that
+// NewStream implements grpc.ClientConnInterface. A stream is of one node. If that ends it with UNAVAILABLE the
+// next one is opened at another node; a stream of callbacks that has ended is opened again behind the last one that
 // has arrived.
 func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (s grpc.ClientStream, err error) {
+	first := c.nodes.First()
 	for i := range c.list {
-		if s, err = c.list[(c.nodes.First()+i)%len(c.list)].NewStream(ctx, desc, method, opts...); err == nil {
-			return s, nil
+		node := (first + i) % len(c.list)
+		if s, err = c.list[node].NewStream(ctx, desc, method, opts...); err == nil {
+			return &stream{s, c, node}, nil
 		}
 	}
 	return nil, err
+}
+
+// stream is a stream of a node, which is left if it ends the stream as it cannot carry it: it has taken it all the same.
+type stream struct {
+	grpc.ClientStream
+	conn *Conn
+	node int
+}
+
+// RecvMsg implements grpc.ClientStream.
+func (s *stream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	if status.Code(err) == codes.Unavailable {
+		s.conn.nodes.Leave(s.node)
+	}
+	return err
 }
 
 // infoOf returns what the program tells of a failure; nil: it is not the program's.

@@ -289,6 +289,33 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A node that takes a stream, and ends it as it cannot carry it, is left: the next stream is opened at another one. Other ends are of the program, which
+// each node has alike.
+func TestStreamsLeaveANode(t *testing.T) {
+	for code, want := range map[codes.Code]string{codes.Unavailable: "failed out", codes.NotFound: "failed failed"} {
+		bad := newNode(t, func(grpc.ServerStream) error { return failure(code, "it fails", "unavailable", client.No) })
+		c := dial(t, bad.address, newNode(t, good).address)
+		var got []string
+		for range 2 {
+			s, err := c.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/p.C/m")
+			if err == nil {
+				err = errors.Join(s.SendMsg(wrapperspb.String("in")), s.CloseSend())
+			}
+			out := wrapperspb.String("failed")
+			if err == nil {
+				err = s.RecvMsg(out)
+			}
+			if err != nil && status.Code(err) != code {
+				t.Fatal(err)
+			}
+			got = append(got, out.Value)
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%v: %s", code, text)
+		}
+	}
+}
+
 // A stream is opened at a node that is there.
 func TestStreams(t *testing.T) {
 	n := newNode(t, good)
