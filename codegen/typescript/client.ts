@@ -98,11 +98,20 @@ const object = <T>(fields: readonly (readonly [name: string, of: AnyCodec])[]): 
 	},
 });
 
-const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+// A text is no token of its own: an expression that finds texts takes a place on the stack for each escape in one.
+const token = /"|\\.|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 // parse reads JSON with each number as a string.
 function parse(json: string): unknown {
-	return JSON.parse(json.replace(token, (found) => (found.startsWith('"') ? found : `"${found}"`)));
+	let inText = false;
+	return JSON.parse(
+		json.replace(token, (found) => {
+			if (found === '"') {
+				inText = !inText;
+			}
+			return inText || found === '"' ? found : `"${found}"`;
+		}),
+	);
 }
 
 interface Method {
@@ -198,16 +207,27 @@ function foreign(a: Answer): AeonError {
 	return new AeonError("http", `the answer is none of the program; its status is ${a.status}, its type "${a.type}"`, "unknown", a.status);
 }
 
-// resultOf reads the answer to a request that has been performed, which has this status.
+// resultOf reads the answer to a request that has been performed, which has this status: a result, or that there is none (204), or that a client has begun
+// (201). Where one of the first two comes instead of the other the program has another version than this client.
 function resultOf<T>(a: Answer, status: 200 | 201 | 204, read: (raw: unknown) => T): T {
-	try {
-		if (a.status === status && (status === 204 || a.type === "application/json")) {
-			return read(status === 204 ? null : parse(a.body));
-		}
-	} catch {
-		// it is not what the program answers
+	if (!(a.status === 204 && status !== 201) && !(a.type === "application/json" && (a.status === status || (a.status === 200 && status === 204)))) {
+		throw foreign(a);
 	}
-	throw foreign(a);
+	let raw: unknown = null;
+	try {
+		raw = a.status === 204 ? null : parse(a.body);
+	} catch {
+		throw foreign(a); // the program writes JSON
+	}
+	let why = `its status is ${a.status}`;
+	try {
+		if (a.status === status) {
+			return read(raw);
+		}
+	} catch (err) {
+		why = String(err);
+	}
+	throw new AeonError("result", `the call has happened, and its result cannot be read: ${why}; generate the client again`, "yes", a.status);
 }
 
 // passing are the statuses after which a request is sent again: that of the program, and those of what stands between.
@@ -228,6 +248,12 @@ function unsent(err: unknown): { code: string; message: string } | undefined {
 	const cause = (err as { cause?: { code?: string; message?: string } } | null)?.cause;
 	const code = cause?.code ?? "";
 	return untrusted.has(code) || unconnected.has(code) ? { code, message: cause?.message ? String(cause) : code } : undefined; // of several addresses it has no message
+}
+
+// reasonOf is why fetch has failed. Node.js has it behind an error that says no more than that.
+function reasonOf(err: unknown): string {
+	const cause = (err as { cause?: { code?: string; message?: string } } | null)?.cause;
+	return cause ? `${String(err)}: ${cause.message ? String(cause) : (cause.code ?? String(cause))}` : String(err);
 }
 
 // uncertain is a failure of a request that may have happened before.
@@ -329,7 +355,7 @@ class Connection {
 				} else {
 					refused.clear();
 				}
-				failure = new AeonError("unreachable", `the program has not answered: ${why?.message ?? String(err)}`, why === undefined ? "unknown" : "no", 0);
+				failure = new AeonError("unreachable", `the program has not answered: ${why?.message ?? reasonOf(err)}`, why === undefined ? "unknown" : "no", 0);
 			}
 			const failed = lost ? uncertain(failure) : failure;
 			if (Date.now() + pauseMs + sendMinMs >= until || refused.size === this.urls.length) { // certificates are for people to mend

@@ -51,7 +51,7 @@ func Generate(packages []*typecheck.Info) []byte {
 // reserved are the names that the file has besides those of the program, and the words of the language.
 const reserved = `ConnectOptions CallOptions Happened AeonError Listener Codec AnyCodec asIs text flag whole big real list dict orNull lazy
 	object token parse Method ActorTable ClientTable quietMs pauseMinMs pauseMaxMs sendMinMs pauseAfter pause within Answer typeOf failureOf foreign
-	resultOf passing uncertain untrusted unconnected unsent uncarried addressOf Connection newKey actorsOf none Event eventsOf follow dispatch listen actors clients
+	resultOf passing uncertain untrusted unconnected unsent reasonOf uncarried addressOf Connection newKey actorsOf none Event eventsOf follow dispatch listen actors clients
 	Program Handlers Refs Named Unnamed connect
 	Map Set Object Array Number BigInt String Boolean JSON Math Date Error Promise Symbol RegExp Function Record Partial Pick Readonly
 	ReadonlyMap Uint8Array AsyncGenerator ReadableStream TextDecoder AbortSignal AbortController Response URL globalThis crypto fetch

@@ -81,6 +81,47 @@ const cases = {
 		}
 	},
 
+	// An answer of the program that this client cannot read is none of something between: the call has happened, and the client is of another version.
+	async differs() {
+		const answers = (status, body, type = "application/json") => connect({ url: "http://127.0.0.1:1", fetch: async () => new Response(body, { status, headers: { "Content-Type": type } }) }).Shop("main");
+		const told = (call) => call.then(String, (err) => `${err.code} ${err.happened} ${err.message.includes("generate the client again")}`);
+		const own = "result yes true";
+		const between = "http unknown false";
+		for (const [status, body, offer, list, restock] of [
+			[200, '[{"Name":"pen"}]', own, own, own],
+			[200, "7", own, own, "7"],
+			[200, '{"a":1}', own, own, own],
+			[204, null, "undefined", own, own],
+			[200, "[7", between, between, between],
+			[202, "7", between, between, between],
+		]) {
+			const shop = answers(status, body);
+			const got = await Promise.all([shop.offer({ name: "pen", cents: 1n, stock: 1n }), shop.list(), shop.restock({ article: "pen", pieces: 1n })].map(told));
+			same(got, [offer, list, restock], `${status} ${body}`);
+		}
+	},
+
+	// A text of any length is read, and numbers in it stay what they are.
+	async escapes() {
+		const name = `\n"1" -2.5e3 \\`.repeat(1_000_000);
+		const articles = [{ Name: name, Cents: 120, Stock: 7, Change: 1 }];
+		const shop = connect({ url: "http://127.0.0.1:1", fetch: async () => new Response(JSON.stringify(articles), { headers: { "Content-Type": "application/json" } }) }).Shop("main");
+		const list = await shop.list();
+		same([list.length, list[0].Name === name, list[0].Cents], [1, true, 120n], "what was read");
+	},
+
+	// Why fetch has failed is told, as Node.js has it behind "fetch failed".
+	async tells() {
+		for (const [cause, want] of [
+			[new Error("read ECONNRESET"), "the program has not answered: TypeError: fetch failed: Error: read ECONNRESET"],
+			[{ code: "UND_ERR_SOCKET" }, "the program has not answered: TypeError: fetch failed: UND_ERR_SOCKET"],
+			[undefined, "the program has not answered: TypeError: fetch failed"],
+		]) {
+			const shop = connect({ url: "http://127.0.0.1:1", timeoutMs: 20, fetch: () => Promise.reject(new TypeError("fetch failed", { cause })) }).Shop("main");
+			same(await shop.list().catch((err) => err.message), want, "the message");
+		}
+	},
+
 	// What fetch would refuse to send is refused at once, and not taken for a program that does not answer.
 	async refuses() {
 		const order = { customer: "ann", article: "pen", pieces: 1n };

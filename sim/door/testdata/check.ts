@@ -84,10 +84,10 @@ async function between(): Promise<void> {
 	for (const [status, type, body, put, count] of [
 		[200, "text/html; charset=utf-8", `<html>${open}`, none, none],
 		[200, "application/json", open, none, none],
-		[200, "application/json", '{"code":"login"}', none, none],
+		[200, "application/json", '{"code":"login"}', "result yes", "result yes"],
 		[202, "application/json", "7", none, none],
-		[200, "application/json; charset=utf-8", "7", none, "7"],
-		[204, "text/plain", null, "undefined", none],
+		[200, "application/json; charset=utf-8", "7", "result yes", "7"],
+		[204, "text/plain", null, "undefined", "result yes"],
 	] as const) {
 		const answered = connect({ url: "http://127.0.0.1:1", fetch: () => Promise.resolve(new Response(body, { status, headers: { "Content-Type": type } })) });
 		const began = Date.now();
