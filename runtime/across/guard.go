@@ -24,6 +24,14 @@ type outgoing struct {
 	message Message
 }
 
+// outside does what is not to be done under the mutex, which the caller holds. A panic of do finds the mutex as it finds that of any other code: callers unlock it with defer,
+// and that of one which is not locked would end the process without a word of the panic.
+func (g *guard) outside(do func()) {
+	g.Unlock()
+	defer g.Lock()
+	do()
+}
+
 // put puts a message out. Caller holds the guard.
 func (g *guard) put(to event.StoreID, session uint64, m *Message) {
 	g.out = append(g.out, outgoing{to, session, *m})

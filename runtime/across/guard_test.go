@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
@@ -54,5 +55,24 @@ func TestMessagesAreSentOutsideOfTheMutex(t *testing.T) {
 	}
 	if tell(6); n.sent[len(n.sent)-1] != 6 {
 		t.Errorf("sent %v, and not what was told last", n.sent)
+	}
+}
+
+// A job that panics is a bug whose text the process ends with. The mutex is not unlocked twice meanwhile, which would end it without.
+func TestAPanicOfAJobShows(t *testing.T) {
+	s := Open(Config{Stores: 1, Ticks: untraced{}})
+	p := &Part{s: s, jobs: []func(){func() { panic("a bug") }}}
+	for what, do := range map[string]func(){"a job": p.work, "rows are deleted": s.forgetSettled} {
+		func() {
+			defer func() {
+				if got := recover(); got == nil {
+					t.Errorf("%s: no panic", what)
+				}
+				s.mu.Lock() // it is not locked
+				s.mu.Unlock()
+			}()
+			s.settled.list = append(s.settled.list, commit.Name{})
+			do() // the Store has no Local
+		}()
 	}
 }

@@ -185,9 +185,8 @@ func (p *Part) answer(v *visit, r *Reply) (over bool) {
 	defer s.mu.Unlock()
 	if holds := p.holds; p.last > 0 && p.begun >= p.last && r.Failed == nil && !r.Withdrawn && !p.dropped && len(p.threads) == 1 {
 		p.votes, p.last = true, 0
-		s.mu.Unlock()
-		voted := p.proxy.Vote(holds, r)
-		s.mu.Lock()
+		var voted bool
+		s.mu.outside(func() { voted = p.proxy.Vote(holds, r) })
 		p.votes = false
 		if voted && !p.dropped {
 			r.Votes = p.begun
@@ -251,9 +250,7 @@ func (p *Part) work() {
 	for len(p.jobs) > 0 {
 		job := p.jobs[0]
 		p.jobs = p.jobs[1:]
-		s.mu.Unlock()
-		job()
-		s.mu.Lock()
+		s.mu.outside(job)
 	}
 	p.busy = false
 }

@@ -279,9 +279,8 @@ func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
 	if q.Lines != nil {
 		q.Held = s.holds(id)
 	}
-	s.mu.Unlock()
-	known := s.cfg.Local.Answer(&q)
-	s.mu.Lock()
+	var known bool
+	s.mu.outside(func() { known = s.cfg.Local.Answer(&q) })
 	if !s.isCurrent(from, session) {
 		return // and what was held is dropped
 	}

@@ -515,9 +515,7 @@ func (s *Store) forgetSettled() {
 	defer s.mu.Unlock()
 	for len(s.settled.list) > 0 {
 		list := s.settled.take()
-		s.mu.Unlock()
-		s.cfg.Local.Forget(list)
-		s.mu.Lock()
+		s.mu.outside(func() { s.cfg.Local.Forget(list) })
 		s.settled.done(list)
 	}
 	s.settled.busy = false

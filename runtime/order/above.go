@@ -116,10 +116,7 @@ func (a *Attempt) parts() (list []Part) {
 		p := of(a.Host.ordering.StoreOf(m.h.ID))
 		p.Wanted = append(p.Wanted, Wanted{m.h.ID, m.mode, m.tree})
 	}
-	for _, id := range a.hinted {
-		of(id)
-	}
-	for _, id := range a.places {
+	for _, id := range slices.Concat(a.hinted, a.places) {
 		of(id)
 	}
 	slices.SortFunc(list, func(a, b Part) int { return cmp.Compare(a.Store, b.Store) })
@@ -400,7 +397,7 @@ func (a *Attempt) Holding() iter.Seq[*Handle] {
 	}
 }
 
-// DropFresh takes back what the attempt has created.
+// DropFresh takes back what the attempt has created, once: it has created nothing then.
 func (a *Attempt) DropFresh() {
 	for _, h := range a.Fresh {
 		h.Set(Deleted) // a reference that was kept leads to nothing
@@ -408,4 +405,5 @@ func (a *Attempt) DropFresh() {
 			a.Host.Graph.Delete(&h.Node)
 		}
 	}
+	a.Fresh = slices.Delete(a.Fresh, 0, len(a.Fresh))
 }
