@@ -1,8 +1,10 @@
 package nodes_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/aeon-lang/aeon/examples/bank"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
@@ -168,5 +170,72 @@ func TestATreeOverStoresIsReadAtOnce(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A target remembers that its method goes to another store, and forgets that while an event has entered with a part there which it has not entered with for any other reason. When
+// the event is withdrawn, as the session or the store is lost, it enters with that part again.
+func TestAnEventKeepsThePartOfAHintThatIsForgotten(t *testing.T) {
+	for what, lose := range map[string]func(*nodes.Cluster) error{
+		"the session ends": func(c *nodes.Cluster) error {
+			c.Cut(0, 1)
+			close(gaugeHeld)
+			return nil
+		},
+		"the store fails": func(c *nodes.Cluster) error {
+			crashed := make(chan error)
+			go func() { crashed <- c.Crash(1, losing(nothingLost)) }()
+			synctest.Wait()
+			close(gaugeHeld) // its system closes
+			return errors.Join(<-crashed, c.Restart(1))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, all := gauges(t, func(*nodes.Config) {})
+				s := c.System(0)
+				// one has an event on the gauge of store 0 seek one of another store.
+				one := func(of event.StoreID) *aeonrt.Future {
+					return s.Client().Issue(all[0], &gaugeSeek, &gaugeArgs{first: s.Resolve(all[of].ID())})
+				}
+				gaugeHeld, gaugeHails = make(chan struct{}), func(*aeonrt.Cx) {}
+				_ = c.System(1).Client().Issue(all[1], &gaugeHold, &gaugeArgs{})
+				synctest.Wait()
+				first := one(1) // is withdrawn, and enters by TOP: the next four do so at once
+				synctest.Wait()
+				close(gaugeHeld)
+				err := first.Wait()
+				for range 3 {
+					err = errors.Join(err, one(1).Wait())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := c.Counts()
+				gaugeHeld, gaugeHails = make(chan struct{}), func(*aeonrt.Cx) { <-gaugeHeld }
+				last := one(1)
+				synctest.Wait()
+				gaugeHails = func(*aeonrt.Cx) {}
+				if n := c.Counts(); n.Unordered > before.Unordered {
+					t.Fatal("the event has not entered by TOP")
+				}
+				if err := one(2).Wait(); err != nil { // it goes out, and meets no other event
+					t.Fatal(err)
+				}
+				if n := c.Counts(); n.Unordered != before.Unordered+1 {
+					t.Fatal("the event has entered by TOP")
+				}
+				if err := lose(c); err != nil {
+					t.Fatal(err)
+				}
+				if err := last.Wait(); err != nil {
+					t.Error(err)
+				}
+				c.Settle()
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/nodes"
 )
 
-// A gauge is an actor that is read, held, or reads two others, one after the other or both at a time; it says that it has, and that it is written. It deletes others, and winds another one, which goes off later.
+// A gauge is an actor that is read, held, or reads two others, one after the other or both at a time; it says that it has, and that it is written. It deletes others, seeks one and has it do what hail does, and winds another one, which goes off later.
 type gauge struct{ aeonrt.Self }
 
 func (x *gauge) SaveField(*aeonrt.Writer, int)    {}
@@ -40,6 +40,7 @@ var (
 	gaugeHail    = gaugeMethod("hail", aeonrt.Effects{Self: aeonrt.Write})
 	gaugeHailing = gaugeMethod("hailing", aeonrt.Effects{Self: aeonrt.Write})
 	gaugeWind    = gaugeMethod("wind", aeonrt.Effects{Self: aeonrt.Write})
+	gaugeSeek    = gaugeMethod("seek", aeonrt.Effects{Self: aeonrt.Read, Below: aeonrt.Any, BelowMode: aeonrt.Write, Touches: []aeonrt.ClassMode{{Shape: &gaugeClass.Shape, Mode: aeonrt.Write}}})
 	gaugePackage = aeonrt.Package{Name: "gauge"}
 
 	gaugeHeld chan struct{} // hold waits until it is closed
@@ -52,7 +53,7 @@ const gaugeDelay = 10 * time.Second
 
 func init() {
 	gaugeClass.New = func() aeonrt.Object { return new(gauge) }
-	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark, &gaugeDrop, &gaugeClear, &gaugeApart, &gaugeHail, &gaugeHailing, &gaugeWind}, &gaugeNew
+	gaugeClass.Methods, gaugeClass.Ctor = []*aeonrt.Method{&gaugePeek, &gaugeRead, &gaugeHold, &gaugeBoth, &gaugeTell, &gaugeMark, &gaugeDrop, &gaugeClear, &gaugeApart, &gaugeHail, &gaugeHailing, &gaugeWind, &gaugeSeek}, &gaugeNew
 	nothing := func(*aeonrt.Cx, any, aeonrt.Args) {}
 	gaugeNew.Run, gaugePeek.Run, gaugeRead.Run = nothing, nothing, nothing
 	gaugeHold.Run = func(*aeonrt.Cx, any, aeonrt.Args) { <-gaugeHeld }
@@ -67,6 +68,9 @@ func init() {
 			return
 		}
 		aeonrt.CallRemote(cx, args.(*gaugeArgs).second, &gaugeRead, &gaugeArgs{})
+	}
+	gaugeSeek.Run = func(cx *aeonrt.Cx, _ any, args aeonrt.Args) { // as if it had the gauge from a field
+		aeonrt.CallRemote(cx, args.(*gaugeArgs).first, &gaugeHail, &gaugeArgs{})
 	}
 	gaugeTell.Effects.ArgRefs = gaugeBoth.Effects.ArgRefs
 	gaugeTell.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -252,6 +252,9 @@ func (a *Attempt) withdraw(w Withdrawal, changed bool) {
 	m := w.claim
 	changed = w.Kept != nil || w.InTurn || w.Lacks != nil || changed || a.isBounced() || a.Moved() || a.Cancelled() || a.Broken() || a.unordered()
 	a.met = a.met || a.wide || m.h != nil && m.h.Is(Elsewhere)
+	for _, s := range a.hinted { // which may not be remembered any more when the next attempt enters
+		a.AddPlace(s)
+	}
 	a.LeaveAbove()
 	more := a.need(m)
 	if a.across != nil {
