@@ -240,6 +240,7 @@ func (ev *Event) answered(err error) error {
 	at("wait", k)
 	if ev.tells != nil || ev.awaits(err) {
 		if lost := ev.awaitDurable(); lost != nil {
+			ev.sys.output.Flush(ev.printed) // drops its lines, which nothing else lets out, and for which Close waits
 			return &event.UnknownError{Event: ev.ID, Cause: lost}
 		}
 	}

@@ -108,10 +108,9 @@ func (ev *Event) awaitDurable() error {
 	if ev.wrote {
 		wait = (*state.State).WaitOwn
 	}
-	if e == nil || d.Journal.Durable(ev.maxPos) {
-		return wait(&d.State, ev.maxPos)
+	if e != nil && !d.Journal.Durable(ev.maxPos) {
+		from := ev.sys.nanos()
+		defer func() { e.Root().Waited(span.ForDurability, from, ev.sys.nanos()) }()
 	}
-	from := ev.sys.nanos()
-	defer func() { e.Root().Waited(span.ForDurability, from, ev.sys.nanos()) }()
 	return wait(&d.State, ev.maxPos)
 }

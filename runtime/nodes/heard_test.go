@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -10,7 +11,10 @@ import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/nodes"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -69,6 +73,41 @@ func TestResultsOfChainsAreSentElsewhereOnly(t *testing.T) {
 			if got := fmt.Sprint(err); err != nil && got != want || err == nil && want != "" {
 				t.Errorf("a chain of a client of store %d ends with %v, want %q", s, err, want)
 			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A store fails while an event that has printed waits until it is durable. The line is dropped, and the system of the store closes.
+func TestAStoreFailsThatHasLinesToTell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &lines{}
+		c, all := gauges(t, func(cfg *nodes.Config) {
+			cfg.System.Stdout = out
+			cfg.Open = func(event.StoreID) (store.Engine, error) { return replicated{memengine.New(), time.Second}, nil }
+		})
+		c.Settle()
+		s, ended := c.System(1), make(chan error)
+		go func() {
+			_, err := s.Perform(&exec.Call{Target: all[1], Method: &gaugeMark, Args: &gaugeArgs{}, Key: "mark"})
+			ended <- err
+		}()
+		synctest.Wait()
+		err := c.Crash(1, func(e store.Engine, why error) store.Engine { return losing(allLost)(e.(replicated).Engine, why) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = <-ended
+		if unknown := (*event.UnknownError)(nil); !errors.As(err, &unknown) {
+			t.Errorf("the event ends with %v", err)
+		}
+		if told := out.take(); told != "" {
+			t.Errorf("%q is told, and may not have happened", told)
+		}
+		if err := c.Restart(1); err != nil {
+			t.Fatal(err)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
