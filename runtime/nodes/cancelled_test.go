@@ -50,3 +50,44 @@ func TestACancellationWhileAnAbortIsVotedFor(t *testing.T) {
 		}
 	})
 }
+
+// A client cancels a chain whose last step waits for an actor. In the store of the client the step does not happen. A chain that has gone on in another store is not reached, and goes on.
+func TestACancellationOfAChain(t *testing.T) {
+	for where, at := range map[string]event.StoreID{"in the store of the client": 0, "in another store": 1} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, all := gauges(t, func(*nodes.Config) {})
+				here, there := c.System(0), c.System(at)
+				last, steps := all[2*at], 0 // of a store that the chain has come to
+				gaugeHails = func(cx *aeonrt.Cx) {
+					if steps++; steps == 1 {
+						cx.Tail(there.Resolve(last.ID()), &gaugeHail, &gaugeArgs{})
+					}
+				}
+				if at == 0 {
+					var err error
+					if last, err = here.Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				holder := c.System(2 * at)
+				gaugeHeld = make(chan struct{})
+				holds := holder.Client().Issue(holder.Resolve(last.ID()), &gaugeHold, &gaugeArgs{})
+				synctest.Wait()
+				chain := here.Client().Issue(here.Resolve(all[at].ID()), &gaugeHail, &gaugeArgs{})
+				synctest.Wait() // the second step waits
+				chain.Cancel()
+				synctest.Wait()
+				close(gaugeHeld)
+				err := errors.Join(holds.Wait(), chain.Wait())
+				if at == 0 && (!errors.Is(err, order.ErrCancelled) || steps != 1) || at == 1 && (err != nil || steps != 2) {
+					t.Errorf("after %d steps the chain ends with %v", steps, err)
+				}
+				c.Settle()
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
