@@ -60,16 +60,20 @@ type faulty struct {
 	accounts []event.ActorID
 	calm     bool
 	asking   int
-	kinds    []string          // of requests: of some kinds many, as what is rare needs several of one kind
-	syncs    int               // how long they take at most, in turns
-	opened   int64             // accounts; those behind the first ones have no money
-	applied  map[int64]request // the requests that were answered, by key
-	ticks    [faultStores]bool // whether the ticker of a session has been started
-	unknown  map[int64]request // those of which it is not known
+	sessions int64                 // one of each store, or three
+	apart    int                   // two audits, at most
+	closing  int                   // so often clients have found since that a store which has crashed is not there; 0: none closes
+	kinds    []string              // of requests: of some kinds many, as what is rare needs several of one kind
+	syncs    int                   // how long they take at most, in turns
+	opened   int64                 // accounts; those behind the first ones have no money
+	applied  map[int64]request     // the requests that were answered, by key
+	ticks    [3 * faultStores]bool // whether the ticker of a session has been started
+	unknown  map[int64]request     // those of which it is not known
 	refused  map[int64]request
 	answers  map[int64]string // of requests that may come again, as text: all answers to one are equal
 	traces   *traces
 	saw      sights
+	desks    *desks // nil: there are none
 }
 
 // slow is an engine whose syncs take a while, as those of replicas do.
@@ -93,9 +97,9 @@ func (e *slow) Confirm() error {
 
 // sights are what has happened in the runs.
 type sights struct {
-	crashes, cuts, unknown, refused, cancelled, audits, repeated, failed, letters int
-	counts                                                                        across.Counts
-	traced                                                                        recorded
+	crashes, cuts, unknown, refused, cancelled, audits, repeated, failed, letters, printed, ended int
+	counts                                                                                        across.Counts
+	traced                                                                                        recorded
 }
 
 const (
@@ -109,6 +113,7 @@ const (
 	faultTroubles = 4
 	faultCuts     = 12  // of one trouble, at most
 	faultSkew     = 100 // of the clocks of the stores of each other cluster, in ticks
+	faultClosing  = 100000
 	faultLate     = 200 // audits when it is calm: then nothing goes on any more if a request is not answered, and the scheduler says so
 )
 
@@ -123,6 +128,7 @@ type request struct {
 	once         once // however often it is sent
 	again        bool // it is sent twice, perhaps at the same time
 	fails        bool // the last step does
+	desk         int  // of which store
 }
 
 // once says what sees to it that a request happens once.
@@ -135,6 +141,9 @@ const (
 	onces
 )
 
+// storeOf returns the store of the client of a session.
+func storeOf(session int64) event.StoreID { return event.StoreID(session % faultStores) }
+
 func (q request) key() int64 { return q.session*1000000 + q.seq }
 
 func newFaulty(test, dir string, p *aeonrt.Package, seed uint64) *faulty {
@@ -145,13 +154,18 @@ func newFaulty(test, dir string, p *aeonrt.Package, seed uint64) *faulty {
 	if pairs := [][]string{{"start", "stop"}, {"put", "close"}, {"relay"}, {"relay", "spin"}, {"spread"}, {"pay", "spread"}}; f.r.IntN(4) == 0 {
 		f.kinds = pairs[f.r.IntN(len(pairs))]
 	}
+	var out io.Writer = io.Discard
+	f.sessions, f.apart = faultStores, 60
+	if f.desks = newDesks(seed); f.desks != nil {
+		f.kinds, out, f.sessions, f.apart = deskKinds[f.desks.IntN(len(deskKinds))], f.desks, 3*faultStores, 600
+	}
 	f.clock = sched.NewSimClock(time.Unix(1000, 0))
 	f.syncs = 1 << f.r.IntN(7)
 	f.s = sched.New(seed, func() string { return f.story() + f.waits() })
 	f.traces = newTraces(dir, faultStores, int64(seed%2)*faultSkew, f.fail)
 	cfg := nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(p), ClientClasses: aeonrt.AllClientClasses(p), Scheduled: true, Scheduler: f.s, Seed: seed,
-			Clock: f.clock, Stdout: io.Discard, Log: slog.New(slog.DiscardHandler)},
+			Clock: f.clock, Stdout: out, Log: slog.New(slog.DiscardHandler)},
 		Stores: faultStores, Partitions: 2 * faultStores, Spread: true,
 		Open:  func(event.StoreID) (store.Engine, error) { return &slow{Engine: memengine.New(), f: f}, nil },
 		Fatal: func(err error) { f.failed = err }, // perhaps in code of an event, of which a panic would be a failure
@@ -226,6 +240,12 @@ func (f *faulty) at(id event.StoreID, again bool, do func(s *exec.System) error)
 	for {
 		s := f.c.System(id)
 		if s == nil {
+			if f.closing > 0 {
+				f.closing++
+			}
+			if f.closing > faultClosing {
+				f.fail("a store that has crashed does not close\n%s", f.waits())
+			}
 			f.s.Yield()
 			continue
 		}
@@ -288,6 +308,8 @@ func (f *faulty) perform(id event.StoreID, q request) error {
 				aeonrt.Push(&x.To, f.account(s, i))
 			}
 			c.Args = x
+		case "route", "fan", "spoil":
+			f.desks.perform(f, s, q, c)
 		case "spin":
 			c.Target, c.Method = f.account(s, q.from).Ref, &ledger.AeonMethodAccountSpin
 			c.Args = &ledger.AeonArgsAccountSpin{N: q.amount, Session: q.session, Seq: q.seq}
@@ -305,7 +327,7 @@ func (f *faulty) perform(id event.StoreID, q request) error {
 		}
 		if q.cancels {
 			ctx, cancel := context.WithCancel(context.Background())
-			c.Cancel = &order.Cancellation{Until: ctx}
+			c.Cancel = &order.Cancellation{Until: ctx, First: q.once != unnamed}
 			f.task(func() {
 				f.pause(100)
 				cancel() // the event may see that by itself
@@ -376,13 +398,17 @@ func (f *faulty) draw(session, seq int64) request {
 			q.amount = 1 << 40 // is refused
 		}
 	}
+	if f.desks != nil {
+		f.desks.draw(&q)
+	}
 	return q
 }
 
-// ask is a client at a store.
-func (f *faulty) ask(id event.StoreID) {
+// ask is the client of a session.
+func (f *faulty) ask(session int64) {
+	id := storeOf(session)
 	for i := int64(1); i <= faultRequests || !f.calm; i++ {
-		q := f.draw(int64(id), i)
+		q := f.draw(session, i)
 		if q.again {
 			f.task(func() {
 				f.pause(200)
@@ -396,13 +422,16 @@ func (f *faulty) ask(id event.StoreID) {
 		case err == nil:
 			f.applied[q.key()] = q
 			if q.kind == "start" || q.kind == "stop" {
-				f.ticks[id] = q.kind == "start"
+				f.ticks[session] = q.kind == "start"
 			}
 		case q.fails && errors.As(err, &abort) && abort.Msg == activation.MsgNull:
 			f.saw.failed++
 			f.applied[q.key()] = q
-		case errors.As(err, &unknown), errors.Is(err, event.ErrPostponed):
+		case errors.As(err, &unknown), errors.Is(err, event.ErrPostponed), errors.Is(err, event.ErrUnderWay):
 			f.unknown[q.key()] = q
+		case errors.Is(err, order.ErrCancelled) && q.mayEnd():
+			f.saw.cancelled++
+			f.desks.ended[q.key()] = q
 		case errors.Is(err, order.ErrCancelled):
 			f.saw.cancelled++
 			f.refused[q.key()] = q
@@ -424,7 +453,7 @@ func (f *faulty) repeat() {
 		for _, key := range slices.Sorted(maps.Keys(list)) {
 			if q := list[key]; f.answers[key] != "" {
 				f.saw.repeated++
-				_ = f.perform(event.StoreID(q.session), q)
+				_ = f.perform(storeOf(q.session), q)
 			}
 		}
 	}
@@ -435,7 +464,7 @@ func (f *faulty) audit(id event.StoreID) {
 	var sum int64
 	err := f.at(id, true, func(s *exec.System) (err error) {
 		var vaults aeonrt.Vector[ledger.VaultRef]
-		for i := range int64(faultStores) {
+		for i := range f.sessions {
 			for n := range int64(faultVaults) {
 				aeonrt.Push(&vaults, f.vault(s, i, n))
 			}
@@ -497,6 +526,7 @@ func (f *faulty) trouble() {
 func (f *faulty) crash(id event.StoreID) {
 	f.note("store %d crashes", id)
 	f.saw.crashes++
+	f.closing = 1
 	err := f.c.Crash(id, func(e store.Engine, why error) store.Engine {
 		old := e.(*slow)
 		old.crashed = why
@@ -507,6 +537,7 @@ func (f *faulty) crash(id event.StoreID) {
 	if err != nil {
 		f.fail("%v", err)
 	}
+	f.closing = 0
 }
 
 // run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.
@@ -527,8 +558,11 @@ func (f *faulty) run() {
 			}
 		})
 	}
-	f.opened, f.asking = faultAccounts, faultStores
-	for i := range event.StoreID(faultStores) {
+	if f.desks != nil {
+		f.desks.open(f, list)
+	}
+	f.opened, f.asking = faultAccounts, int(f.sessions)
+	for i := range f.sessions {
 		f.task(func() { f.ask(i) })
 	}
 	f.task(f.trouble)
@@ -538,7 +572,7 @@ func (f *faulty) run() {
 				late++
 			}
 			f.audit(event.StoreID(f.r.IntN(faultStores)))
-			f.pause(60)
+			f.pause(f.apart)
 		}
 	})
 	f.s.Until(func() bool { return f.calm && f.asking == 0 && f.live == 0 })
@@ -550,7 +584,7 @@ func (f *faulty) run() {
 	f.check()
 	s = f.c.System(0)
 	f.pass(faultTicks)
-	for i := range int64(faultStores) {
+	for i := range f.sessions {
 		t := ledger.TickerRef{Ref: f.ticker(s, i)}
 		if n, err := t.Ticks(s.Client()); err != nil || n > 0 != f.ticks[i] {
 			f.fail("the ticker of session %d has ticked %d times (%v), and was started last: %v", i, n, err, f.ticks[i])
@@ -663,7 +697,7 @@ func (f *faulty) check() {
 		f.compare(q, receipts[k], steps[k])
 	}
 	for k, q := range f.unknown {
-		if receipts[k] > 0 {
+		if receipts[k] > 0 && !q.mayEnd() {
 			f.compare(q, receipts[k], steps[k])
 		}
 	}
@@ -672,24 +706,32 @@ func (f *faulty) check() {
 			f.fail("%+v was refused, and applied", q)
 		}
 	}
+	if f.desks != nil {
+		f.desks.check(f, receipts, steps)
+	}
 }
 
 // compare fails unless a request was applied once, and so was each of its steps.
 func (f *faulty) compare(q request, receipts, steps int64) {
-	want := int64(0)
-	switch q.kind {
-	case "later":
-		want = 1
-	case "relay":
-		if want = int64(len(q.path)); q.fails {
-			want -= 2 // the step that calls null is undone
-		}
-	case "spin":
-		want = q.amount + 1
-	}
+	want := stepsOf(q)
 	if receipts != 1 || steps != want {
 		f.fail("%+v was applied %d times, and has taken %d steps, and %d were due", q, receipts, steps, want)
 	}
+}
+
+// stepsOf returns how many steps a request takes behind its first event.
+func stepsOf(q request) int64 {
+	switch n := int64(len(q.path)); {
+	case q.kind == "later":
+		return 1
+	case q.kind == "relay" && q.fails:
+		return n - 2 // the step that calls null is undone
+	case q.kind == "relay":
+		return n
+	case q.kind == "spin":
+		return q.amount + 1
+	}
+	return 0
 }
 
 // A seed is one run, whenever the garbage collector comes.
@@ -738,11 +780,12 @@ func TestFaults(t *testing.T) {
 		saw.crashes, saw.cuts, saw.unknown = saw.crashes+f.saw.crashes, saw.cuts+f.saw.cuts, saw.unknown+f.saw.unknown
 		saw.refused, saw.cancelled, saw.audits = saw.refused+f.saw.refused, saw.cancelled+f.saw.cancelled, saw.audits+f.saw.audits
 		saw.repeated, saw.failed, saw.letters = saw.repeated+f.saw.repeated, saw.failed+f.saw.failed, saw.letters+f.saw.letters
+		saw.printed, saw.ended = saw.printed+f.saw.printed, saw.ended+f.saw.ended
 		saw.counts.Add(f.saw.counts)
 		saw.traced.add(f.saw.traced)
 	}
 	t.Logf("over several stores: %+v", saw)
-	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Over == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0 || saw.traced.parts == 0 || saw.traced.lost == 0) {
+	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Over == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0 || saw.printed == 0 || saw.ended == 0 || saw.traced.parts == 0 || saw.traced.lost == 0) {
 		t.Errorf("something never happens: %+v", saw)
 	}
 }

@@ -406,6 +406,46 @@ func (x *accountForwardArgs) Decode(d *aeonrt.Decoder) {
 	x.amount = d.Int()
 }
 
+// callSplit calls split as a part of the current event.
+func (r AccountRef) callSplit(cx *aeonrt.Cx, to AccountRef, amount int64) {
+	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &methodAccountSplit)
+	if !ok { // the actor is on another host
+		args := accountSplitArgs{to: to, amount: amount}
+		aeonrt.CallRemote(cx, r.Ref, &methodAccountSplit, &args)
+		return
+	}
+	self.split(cx, to, amount)
+	cx.Leave()
+}
+
+// Split runs split as an event and waits until it has ended.
+func (r AccountRef) Split(cl *aeonrt.Client, to AccountRef, amount int64) error {
+	return cl.Await(r.Ref, &methodAccountSplit, &accountSplitArgs{to: to, amount: amount})
+}
+
+// SplitEvent issues split as an event.
+func (r AccountRef) SplitEvent(cl *aeonrt.Client, to AccountRef, amount int64) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodAccountSplit, &accountSplitArgs{to: to, amount: amount}, nil)
+}
+
+// accountSplitArgs holds the arguments and the result of one call of Account.split.
+type accountSplitArgs struct {
+	to     AccountRef
+	amount int64
+}
+
+// Encode writes the arguments.
+func (x *accountSplitArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.to.Ref)
+	e.Int(x.amount)
+}
+
+// Decode reads the arguments.
+func (x *accountSplitArgs) Decode(d *aeonrt.Decoder) {
+	x.to = AccountRef{aeonrt.GetRef(d)}
+	x.amount = d.Int()
+}
+
 // CallLater calls Later as a part of the current event.
 func (r AccountRef) CallLater(cx *aeonrt.Cx, To AccountRef, Amount int64, Session int64, Seq int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Account](cx, r.Ref, &AeonMethodAccountLater)
@@ -1201,13 +1241,28 @@ var methodAccountForward = aeonrt.Method{
 	},
 }
 
+var methodAccountSplit = aeonrt.Method{
+	Class:     &AeonClassAccount,
+	Name:      "split",
+	Signature: "(actor ledger.Account,int)",
+	Params:    []string{"to", "amount"},
+	Doc:       "split keeps half of the amount, and gives the other half to another account at the same time.",
+	Index:     8,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
+}
+
 var AeonMethodAccountLater = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Later",
 	Signature: "(actor ledger.Account,int,int,int):int",
 	Params:    []string{"to", "amount", "session", "seq"},
 	Doc:       "Later takes the amount now; it arrives by a timer.",
-	Index:     8,
+	Index:     9,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1220,7 +1275,7 @@ var methodAccountArrive = aeonrt.Method{
 	Name:      "arrive",
 	Signature: "(actor ledger.Account,int,int)",
 	Params:    []string{"to", "amount", "key"},
-	Index:     9,
+	Index:     10,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1235,7 +1290,7 @@ var AeonMethodAccountRelay = aeonrt.Method{
 	Signature: "(vector<actor ledger.Account>,int,int,int):int",
 	Params:    []string{"path", "amount", "session", "seq"},
 	Doc:       "Relay hands the amount from account to account, each hop an event of its own.",
-	Index:     10,
+	Index:     11,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1249,7 +1304,7 @@ var methodAccountHop = aeonrt.Method{
 	Name:      "hop",
 	Signature: "(vector<actor ledger.Account>,int,int,int):int",
 	Params:    []string{"path", "at", "amount", "key"},
-	Index:     11,
+	Index:     12,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1264,7 +1319,7 @@ var AeonMethodAccountSpin = aeonrt.Method{
 	Signature: "(int,int,int):int",
 	Params:    []string{"n", "session", "seq"},
 	Doc:       "Spin takes n more steps, between which no event touches the account: the notes that it\nissues are numbered in one go.",
-	Index:     12,
+	Index:     13,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1277,7 +1332,7 @@ var methodAccountSpin = aeonrt.Method{
 	Name:      "spin",
 	Signature: "(int,int,int):int",
 	Params:    []string{"n", "before", "key"},
-	Index:     13,
+	Index:     14,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1289,7 +1344,7 @@ var methodAccountWorth = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "worth",
 	Signature: "():int",
-	Index:     14,
+	Index:     15,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1303,7 +1358,7 @@ var methodAccountLook = aeonrt.Method{
 	Name:      "look",
 	Signature: "():vector<int>",
 	Doc:       "look is what Bank.Dump tells of an account: its id, its money with what is on its way, how many\nnotes it has issued, how many tallies follow, and of each its session and its fields.",
-	Index:     15,
+	Index:     16,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1316,7 +1371,7 @@ var AeonMethodAccountReceipts = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Receipts",
 	Signature: "():map<int,int>",
-	Index:     16,
+	Index:     17,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1329,7 +1384,7 @@ var AeonMethodAccountSteps = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Steps",
 	Signature: "():map<int,int>",
-	Index:     17,
+	Index:     18,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1341,7 +1396,7 @@ var AeonMethodAccountSteps = aeonrt.Method{
 var methodAccountNew = aeonrt.Method{
 	Class: &AeonClassAccount,
 	Name:  "Account",
-	Index: 18,
+	Index: 19,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -2488,9 +2543,403 @@ var methodBankNew = aeonrt.Method{
 	},
 }
 
+// Str returns the text of the value.
+func (self Slip) Str() string {
+	return "Slip{" + "payer: " + self.payer.String() + ", payee: " + self.payee.String() + "}"
+}
+
+// EachRef calls visit for every plain actor reference in the value.
+func (self Slip) EachRef(visit func(aeonrt.Ref)) {
+	self.payer.EachRef(visit)
+	self.payee.EachRef(visit)
+}
+
+func AeonPutSlip(e *aeonrt.Encoder, v Slip) {
+	e.Record(2)
+	mark := e.Field("payer")
+	aeonrt.PutRef(e, v.payer.Ref)
+	e.EndField(mark)
+	mark = e.Field("payee")
+	aeonrt.PutRef(e, v.payee.Ref)
+	e.EndField(mark)
+	e.EndRecord()
+}
+
+func AeonGetSlip(d *aeonrt.Decoder) (v Slip) {
+	for n := d.Record(); n > 0; n-- {
+		switch string(d.Field()) {
+		case "payer":
+			v.payer = AccountRef{aeonrt.GetRef(d)}
+		case "payee":
+			v.payee = AccountRef{aeonrt.GetRef(d)}
+		}
+		d.EndField()
+	}
+	d.EndRecord()
+	return v
+}
+
+// AeonNewSlip returns a Slip with the given fields.
+func AeonNewSlip(tmp1 AccountRef, tmp2 AccountRef) (self Slip) {
+	self.payer = tmp1
+	self.payee = tmp2
+	return self
+}
+
+// AeonGetSlipPayer returns a field to the footprints of other packages.
+func AeonGetSlipPayer(v Slip) AccountRef { return v.payer }
+
+// AeonGetSlipPayee returns a field to the footprints of other packages.
+func AeonGetSlipPayee(v Slip) AccountRef { return v.payee }
+
+// DeskRef refers to an actor of class Desk; the zero value is null.
+type DeskRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r DeskRef) Compare(other DeskRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// CallKnow calls Know as a part of the current event.
+func (r DeskRef) CallKnow(cx *aeonrt.Cx, List aeonval.Vector[AccountRef]) {
+	self, ok := aeonrt.Enter[*Desk](cx, r.Ref, &AeonMethodDeskKnow)
+	if !ok { // the actor is on another host
+		args := AeonArgsDeskKnow{List: List}
+		aeonrt.CallRemote(cx, r.Ref, &AeonMethodDeskKnow, &args)
+		return
+	}
+	self.Know(cx, List)
+	cx.Leave()
+}
+
+// Know runs Know as an event and waits until it has ended.
+func (r DeskRef) Know(cl *aeonrt.Client, List aeonval.Vector[AccountRef]) error {
+	return cl.Await(r.Ref, &AeonMethodDeskKnow, &AeonArgsDeskKnow{List: List})
+}
+
+// KnowEvent issues Know as an event.
+func (r DeskRef) KnowEvent(cl *aeonrt.Client, List aeonval.Vector[AccountRef]) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &AeonMethodDeskKnow, &AeonArgsDeskKnow{List: List}, nil)
+}
+
+// AeonArgsDeskKnow holds the arguments and the result of one call of Desk.Know.
+type AeonArgsDeskKnow struct {
+	List aeonval.Vector[AccountRef]
+}
+
+// Encode writes the arguments.
+func (x *AeonArgsDeskKnow) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.List, func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) })
+}
+
+// Decode reads the arguments.
+func (x *AeonArgsDeskKnow) Decode(d *aeonrt.Decoder) {
+	x.List = aeonrt.GetVector(d, func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} })
+}
+
+// CallRoute calls Route as a part of the current event.
+func (r DeskRef) CallRoute(cx *aeonrt.Cx, From int64, To int64, Amount int64, Session int64, Seq int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Desk](cx, r.Ref, &AeonMethodDeskRoute)
+	if !ok { // the actor is on another host
+		args := AeonArgsDeskRoute{From: From, To: To, Amount: Amount, Session: Session, Seq: Seq}
+		aeonrt.CallRemote(cx, r.Ref, &AeonMethodDeskRoute, &args)
+		return args.ret
+	}
+	ret = self.Route(cx, From, To, Amount, Session, Seq)
+	cx.Leave()
+	return ret
+}
+
+// Route runs Route as an event and waits for its result.
+func (r DeskRef) Route(cl *aeonrt.Client, From int64, To int64, Amount int64, Session int64, Seq int64) (ret int64, err error) {
+	args := &AeonArgsDeskRoute{From: From, To: To, Amount: Amount, Session: Session, Seq: Seq}
+	err = cl.Await(r.Ref, &AeonMethodDeskRoute, args)
+	return args.ret, err
+}
+
+// RouteEvent issues Route as an event.
+func (r DeskRef) RouteEvent(cl *aeonrt.Client, From int64, To int64, Amount int64, Session int64, Seq int64) aeonrt.Pending[int64] {
+	args := &AeonArgsDeskRoute{From: From, To: To, Amount: Amount, Session: Session, Seq: Seq}
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodDeskRoute, args, func() int64 { return args.ret })
+}
+
+// AeonArgsDeskRoute holds the arguments and the result of one call of Desk.Route.
+type AeonArgsDeskRoute struct {
+	From    int64
+	To      int64
+	Amount  int64
+	Session int64
+	Seq     int64
+	ret     int64
+}
+
+// Encode writes the arguments.
+func (x *AeonArgsDeskRoute) Encode(e *aeonrt.Encoder) {
+	e.Int(x.From)
+	e.Int(x.To)
+	e.Int(x.Amount)
+	e.Int(x.Session)
+	e.Int(x.Seq)
+}
+
+// Decode reads the arguments.
+func (x *AeonArgsDeskRoute) Decode(d *aeonrt.Decoder) {
+	x.From = d.Int()
+	x.To = d.Int()
+	x.Amount = d.Int()
+	x.Session = d.Int()
+	x.Seq = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *AeonArgsDeskRoute) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *AeonArgsDeskRoute) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonResult returns the result, if the call was the last step of a chain.
+func (x *AeonArgsDeskRoute) AeonResult() any { return x.ret }
+
+// CallFan calls Fan as a part of the current event.
+func (r DeskRef) CallFan(cx *aeonrt.Cx, From int64, To aeonval.Vector[int64], Amount int64, Session int64, Seq int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Desk](cx, r.Ref, &AeonMethodDeskFan)
+	if !ok { // the actor is on another host
+		args := AeonArgsDeskFan{From: From, To: To, Amount: Amount, Session: Session, Seq: Seq}
+		aeonrt.CallRemote(cx, r.Ref, &AeonMethodDeskFan, &args)
+		return args.ret
+	}
+	ret = self.Fan(cx, From, To, Amount, Session, Seq)
+	cx.Leave()
+	return ret
+}
+
+// Fan runs Fan as an event and waits for its result.
+func (r DeskRef) Fan(cl *aeonrt.Client, From int64, To aeonval.Vector[int64], Amount int64, Session int64, Seq int64) (ret int64, err error) {
+	args := &AeonArgsDeskFan{From: From, To: To, Amount: Amount, Session: Session, Seq: Seq}
+	err = cl.Await(r.Ref, &AeonMethodDeskFan, args)
+	return args.ret, err
+}
+
+// FanEvent issues Fan as an event.
+func (r DeskRef) FanEvent(cl *aeonrt.Client, From int64, To aeonval.Vector[int64], Amount int64, Session int64, Seq int64) aeonrt.Pending[int64] {
+	args := &AeonArgsDeskFan{From: From, To: To, Amount: Amount, Session: Session, Seq: Seq}
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodDeskFan, args, func() int64 { return args.ret })
+}
+
+// AeonArgsDeskFan holds the arguments and the result of one call of Desk.Fan.
+type AeonArgsDeskFan struct {
+	From    int64
+	To      aeonval.Vector[int64]
+	Amount  int64
+	Session int64
+	Seq     int64
+	ret     int64
+}
+
+// Encode writes the arguments.
+func (x *AeonArgsDeskFan) Encode(e *aeonrt.Encoder) {
+	e.Int(x.From)
+	aeonrt.PutVector(e, x.To, aeonrt.PutInt[int64])
+	e.Int(x.Amount)
+	e.Int(x.Session)
+	e.Int(x.Seq)
+}
+
+// Decode reads the arguments.
+func (x *AeonArgsDeskFan) Decode(d *aeonrt.Decoder) {
+	x.From = d.Int()
+	x.To = aeonrt.GetVector(d, aeonrt.GetInt[int64])
+	x.Amount = d.Int()
+	x.Session = d.Int()
+	x.Seq = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *AeonArgsDeskFan) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *AeonArgsDeskFan) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonResult returns the result, if the call was the last step of a chain.
+func (x *AeonArgsDeskFan) AeonResult() any { return x.ret }
+
+// CallSpoil calls Spoil as a part of the current event.
+func (r DeskRef) CallSpoil(cx *aeonrt.Cx, From int64, Amount int64, Session int64, Seq int64) {
+	self, ok := aeonrt.Enter[*Desk](cx, r.Ref, &AeonMethodDeskSpoil)
+	if !ok { // the actor is on another host
+		args := AeonArgsDeskSpoil{From: From, Amount: Amount, Session: Session, Seq: Seq}
+		aeonrt.CallRemote(cx, r.Ref, &AeonMethodDeskSpoil, &args)
+		return
+	}
+	self.Spoil(cx, From, Amount, Session, Seq)
+	cx.Leave()
+}
+
+// Spoil runs Spoil as an event and waits until it has ended.
+func (r DeskRef) Spoil(cl *aeonrt.Client, From int64, Amount int64, Session int64, Seq int64) error {
+	return cl.Await(r.Ref, &AeonMethodDeskSpoil, &AeonArgsDeskSpoil{From: From, Amount: Amount, Session: Session, Seq: Seq})
+}
+
+// SpoilEvent issues Spoil as an event.
+func (r DeskRef) SpoilEvent(cl *aeonrt.Client, From int64, Amount int64, Session int64, Seq int64) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &AeonMethodDeskSpoil, &AeonArgsDeskSpoil{From: From, Amount: Amount, Session: Session, Seq: Seq}, nil)
+}
+
+// AeonArgsDeskSpoil holds the arguments and the result of one call of Desk.Spoil.
+type AeonArgsDeskSpoil struct {
+	From    int64
+	Amount  int64
+	Session int64
+	Seq     int64
+}
+
+// Encode writes the arguments.
+func (x *AeonArgsDeskSpoil) Encode(e *aeonrt.Encoder) {
+	e.Int(x.From)
+	e.Int(x.Amount)
+	e.Int(x.Session)
+	e.Int(x.Seq)
+}
+
+// Decode reads the arguments.
+func (x *AeonArgsDeskSpoil) Decode(d *aeonrt.Decoder) {
+	x.From = d.Int()
+	x.Amount = d.Int()
+	x.Session = d.Int()
+	x.Seq = d.Int()
+}
+
+// AeonCreateDesk makes a new actor as a part of the current event.
+func AeonCreateDesk(cx *aeonrt.Cx) DeskRef {
+	if cx.Elsewhere() { // it is to be in another store
+		return DeskRef{aeonrt.CreateRemote(cx, &AeonClassDesk, &deskNewArgs{})}
+	}
+	self := aeonrt.New[*Desk](cx, &AeonClassDesk)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return DeskRef{self.Ref()}
+}
+
+// NewDesk makes a new actor in an event of its own.
+func NewDesk(cl *aeonrt.Client) (DeskRef, error) {
+	ref, err := cl.New(&AeonClassDesk, &methodDeskNew, &deskNewArgs{})
+	return DeskRef{ref}, err
+}
+
+// deskNewArgs holds the arguments and the result of one call of Desk.Desk.
+type deskNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *deskNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *deskNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Desk by number.
+const (
+	fieldDeskAccounts uint16 = iota
+)
+
+// rowsDeskAccounts says how the elements of Desk.accounts are stored.
+var rowsDeskAccounts = aeonrt.Elems[AccountRef]{
+	Put: func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} },
+}
+
+// SaveField writes one field, by number.
+func (self *Desk) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.accounts, &rowsDeskAccounts)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Desk) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.accounts, &rowsDeskAccounts)
+}
+
+var AeonClassDesk = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "ledger",
+	Name:    "Desk",
+	Fields: []aeonrt.Field{
+		{Name: "accounts", Type: "vector<actor ledger.Account>", Owning: true},
+	},
+}, Doc: "Desk pays by slips: as these change, the footprint of an event is all that lies below the desk, and its code alone finds out where it leads to."}
+
+var AeonMethodDeskKnow = aeonrt.Method{
+	Class:     &AeonClassDesk,
+	Name:      "Know",
+	Signature: "(vector<actor ledger.Account>)",
+	Params:    []string{"list"},
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var AeonMethodDeskRoute = aeonrt.Method{
+	Class:     &AeonClassDesk,
+	Name:      "Route",
+	Signature: "(int,int,int,int,int):int",
+	Params:    []string{"from", "to", "amount", "session", "seq"},
+	Doc:       "Route is a transfer, of which every other one is printed. It returns the amount.",
+	Index:     1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Any,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var AeonMethodDeskFan = aeonrt.Method{
+	Class:     &AeonClassDesk,
+	Name:      "Fan",
+	Signature: "(int,vector<int>,int,int,int):int",
+	Params:    []string{"from", "to", "amount", "session", "seq"},
+	Doc:       "Fan pays the amount to each of several accounts and the next ones, by async calls within async calls. It returns the amount.",
+	Index:     2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var AeonMethodDeskSpoil = aeonrt.Method{
+	Class:     &AeonClassDesk,
+	Name:      "Spoil",
+	Signature: "(int,int,int,int)",
+	Params:    []string{"from", "amount", "session", "seq"},
+	Doc:       "Spoil opens an account, takes what it is to have from another one, and fails.",
+	Index:     3,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
+}
+
+var methodDeskNew = aeonrt.Method{
+	Class: &AeonClassDesk,
+	Name:  "Desk",
+	Index: 4,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 func init() {
 	AeonClassAccount.New = func() aeonrt.Object { return new(Account) }
-	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountNote, &methodAccountApply, &methodAccountStep, &methodAccountAdd, &methodAccountTake, &AeonMethodAccountPay, &AeonMethodAccountSpread, &methodAccountForward, &AeonMethodAccountLater, &methodAccountArrive, &AeonMethodAccountRelay, &methodAccountHop, &AeonMethodAccountSpin, &methodAccountSpin, &methodAccountWorth, &methodAccountLook, &AeonMethodAccountReceipts, &AeonMethodAccountSteps}
+	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountNote, &methodAccountApply, &methodAccountStep, &methodAccountAdd, &methodAccountTake, &AeonMethodAccountPay, &AeonMethodAccountSpread, &methodAccountForward, &methodAccountSplit, &AeonMethodAccountLater, &methodAccountArrive, &AeonMethodAccountRelay, &methodAccountHop, &AeonMethodAccountSpin, &methodAccountSpin, &methodAccountWorth, &methodAccountLook, &AeonMethodAccountReceipts, &AeonMethodAccountSteps}
 	AeonClassAccount.Ctor = &methodAccountNew
 	methodAccountNote.NewArgs = func() aeonrt.Args { return new(accountNoteArgs) }
 	methodAccountNote.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -2543,6 +2992,15 @@ func init() {
 	}
 	methodAccountForward.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
 		x := args.(*accountForwardArgs)
+		f.Add(x.to.Ref, aeonrt.Write)
+	}
+	methodAccountSplit.NewArgs = func() aeonrt.Args { return new(accountSplitArgs) }
+	methodAccountSplit.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*accountSplitArgs)
+		self.(*Account).split(cx, x.to, x.amount)
+	}
+	methodAccountSplit.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*accountSplitArgs)
 		f.Add(x.to.Ref, aeonrt.Write)
 	}
 	AeonMethodAccountLater.NewArgs = func() aeonrt.Args { return new(AeonArgsAccountLater) }
@@ -2744,5 +3202,50 @@ func init() {
 	methodBankNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Bank).construct(cx)
 	}
-	AeonPackage.Classes = []*aeonrt.Class{&AeonClassAccount, &AeonClassVault, &AeonClassLog, &AeonClassTicker, &AeonClassBank}
+	AeonClassDesk.New = func() aeonrt.Object { return new(Desk) }
+	AeonClassDesk.Methods = []*aeonrt.Method{&AeonMethodDeskKnow, &AeonMethodDeskRoute, &AeonMethodDeskFan, &AeonMethodDeskSpoil}
+	AeonClassDesk.Ctor = &methodDeskNew
+	AeonClassDesk.Construct = &methodDeskNew
+	AeonMethodDeskKnow.NewArgs = func() aeonrt.Args { return new(AeonArgsDeskKnow) }
+	AeonMethodDeskKnow.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*AeonArgsDeskKnow)
+		self.(*Desk).Know(cx, x.List.Share())
+	}
+	AeonMethodDeskKnow.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*AeonArgsDeskKnow)
+		for _, v := range x.List.Items() {
+			v.EachRef(func(r aeonrt.Ref) { f.Add(r, aeonrt.NoAccess) })
+		}
+	}
+	AeonMethodDeskRoute.NewArgs = func() aeonrt.Args { return new(AeonArgsDeskRoute) }
+	AeonMethodDeskRoute.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*AeonArgsDeskRoute)
+		x.ret = self.(*Desk).Route(cx, x.From, x.To, x.Amount, x.Session, x.Seq)
+	}
+	AeonMethodDeskFan.NewArgs = func() aeonrt.Args { return new(AeonArgsDeskFan) }
+	AeonMethodDeskFan.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*AeonArgsDeskFan)
+		x.ret = self.(*Desk).Fan(cx, x.From, x.To.Share(), x.Amount, x.Session, x.Seq)
+	}
+	AeonMethodDeskFan.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Desk)
+		for _, v := range a.accounts.Items() {
+			f.Add(v.Ref, aeonrt.Write)
+		}
+	}
+	AeonMethodDeskSpoil.NewArgs = func() aeonrt.Args { return new(AeonArgsDeskSpoil) }
+	AeonMethodDeskSpoil.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*AeonArgsDeskSpoil)
+		self.(*Desk).Spoil(cx, x.From, x.Amount, x.Session, x.Seq)
+	}
+	AeonMethodDeskSpoil.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Desk)
+		x := args.(*AeonArgsDeskSpoil)
+		f.Add(aeonrt.LookupElem(a.accounts, x.From).Ref, aeonrt.Write)
+	}
+	methodDeskNew.NewArgs = func() aeonrt.Args { return new(deskNewArgs) }
+	methodDeskNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Desk).construct(cx)
+	}
+	AeonPackage.Classes = []*aeonrt.Class{&AeonClassAccount, &AeonClassVault, &AeonClassLog, &AeonClassTicker, &AeonClassBank, &AeonClassDesk}
 }

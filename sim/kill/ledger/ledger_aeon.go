@@ -105,6 +105,12 @@ func (self *Account) forward(cx *aeonrt.Cx, to AccountRef, amount int64) {
 	to.callAdd(cx, amount)
 }
 
+// split keeps half of the amount, and gives the other half to another account at the same time.
+func (self *Account) split(cx *aeonrt.Cx, to AccountRef, amount int64) {
+	aeonrt.Async(cx, to.Ref, &methodAccountAdd, &accountAddArgs{amount: aeonrt.Div(amount, 2)})
+	self.add(cx, aeonrt.Sub(amount, aeonrt.Div(amount, 2)))
+}
+
 // Later takes the amount now; it arrives by a timer.
 func (self *Account) Later(cx *aeonrt.Cx, to AccountRef, amount int64, session int64, seq int64) int64 {
 	self.apply(cx, session, seq)
@@ -386,4 +392,74 @@ func (self *Bank) Audit(cx *aeonrt.Cx, vaults aeonval.Vector[VaultRef]) int64 {
 		sum = aeonrt.Add(sum, v.CallBalance(cx))
 	}
 	return sum
+}
+
+// Slip says which account pays another one.
+type Slip struct {
+	payer AccountRef
+	payee AccountRef
+}
+
+// pay has another account pay.
+func (self *Slip) pay(cx *aeonrt.Cx, by AccountRef, amount int64, session int64, seq int64) {
+	self.payer = by
+	self.payer.callApply(cx, session, seq)
+	self.payer.callTake(cx, amount)
+	self.payee.callAdd(cx, amount)
+	for i := int64(0); i < amount; i++ {
+		cx.Spend()
+		self.payee.callWorth(cx)
+	}
+}
+
+// Desk pays by slips: as these change, the footprint of an event is all that lies below the desk, and its code alone finds out where it leads to.
+type Desk struct {
+	aeonrt.Self
+	accounts aeonval.Vector[AccountRef]
+}
+
+// construct is the constructor of Desk. It runs on a fresh actor: what it writes needs no undo.
+func (self *Desk) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Desk) Know(cx *aeonrt.Cx, list aeonval.Vector[AccountRef]) {
+	self.setAccounts(cx, list.Share())
+}
+
+// Route is a transfer, of which every other one is printed. It returns the amount.
+func (self *Desk) Route(cx *aeonrt.Cx, from int64, to int64, amount int64, session int64, seq int64) int64 {
+	s := Slip{payer: self.accounts.At(to), payee: self.accounts.At(to)}
+	_ = s
+	s.pay(cx, self.accounts.At(from), amount, session, seq)
+	if aeonrt.Mod(amount, 2) == 0 {
+		cx.Print(aeonrt.StrInt(session) + " " + aeonrt.StrInt(seq))
+	}
+	return amount
+}
+
+// Fan pays the amount to each of several accounts and the next ones, by async calls within async calls. It returns the amount.
+func (self *Desk) Fan(cx *aeonrt.Cx, from int64, to aeonval.Vector[int64], amount int64, session int64, seq int64) int64 {
+	self.accounts.At(from).callApply(cx, session, seq)
+	self.accounts.At(from).callTake(cx, aeonrt.Mul(amount, to.Size()))
+	for _, i := range to.Items() {
+		cx.Spend()
+		aeonrt.Async(cx, self.accounts.At(i).Ref, &methodAccountSplit, &accountSplitArgs{to: self.accounts.At(aeonrt.Mod(aeonrt.Add(i, 1), self.accounts.Size())), amount: amount})
+	}
+	return amount
+}
+
+// Spoil opens an account, takes what it is to have from another one, and fails.
+func (self *Desk) Spoil(cx *aeonrt.Cx, from int64, amount int64, session int64, seq int64) {
+	self.accounts.At(from).callApply(cx, session, seq)
+	self.accounts.At(from).callTake(cx, amount)
+	made := AeonCreateAccount(cx, -1, 0, LogRef{aeonrt.Named(cx, &AeonClassLog, "log")})
+	made.callAdd(cx, amount)
+	aeonrt.Abort(cx, "the account is spoilt, not kept")
+	panic("unreachable")
+}
+
+// setAccounts assigns accounts: it logs undo and redo first.
+func (self *Desk) setAccounts(cx *aeonrt.Cx, v aeonval.Vector[AccountRef]) {
+	aeonrt.LogOwned(cx, &self.Self, fieldDeskAccounts, &self.accounts, v)
+	self.accounts = v
 }
