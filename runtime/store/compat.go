@@ -15,6 +15,8 @@ type comparison struct {
 	pairs    map[[2]string]bool        // classes that are being compared, or have been
 	calls    bool                      // arguments or results: they own nothing
 	at       Part                      // the part that has changed
+	remedy   string                    // what to do about that
+	given    []Part                    // fields of value classes that values may have, though the old type does not
 	lost     []Part                    // fields of value classes that are not read any more
 }
 
@@ -35,9 +37,10 @@ const (
 )
 
 // compareFields compares two types of a field; why is the reason why the stored values of a
-// changed type cannot be read.
-func compareFields(old, now typetext.Field) (c *comparison, result change, why string) {
-	c = &comparison{old: map[string]*typetext.Type{}, new: map[string]*typetext.Type{}, pairs: map[[2]string]bool{}}
+// changed type cannot be read. given are fields that the values may have besides those of the old type.
+func compareFields(old, now typetext.Field, given []Part) (c *comparison, result change, why string) {
+	c = &comparison{old: map[string]*typetext.Type{}, new: map[string]*typetext.Type{}, pairs: map[[2]string]bool{}, given: given,
+		remedy: "give the new field another name, or go back to the old type"}
 	old.Type.Definitions(c.old)
 	now.Type.Definitions(c.new)
 	result, why = c.fields(old, now)
@@ -141,7 +144,7 @@ func (c *comparison) enums(old, now *typetext.Type) string {
 	if len(was.Values) <= len(is.Values) && slices.Equal(was.Values, is.Values[:len(was.Values)]) {
 		return ""
 	}
-	c.at = Part{Type: old.Name}
+	c.at, c.remedy = Part{Type: old.Name}, "keep what enum "+old.String()+" had where it was, and add what is new at its end"
 	return fmt.Sprintf("enum %s was {%s} and is {%s}: values are stored by their place, so they can only be added at the end",
 		old, strings.Join(was.Values, ", "), strings.Join(is.Values, ", "))
 }
@@ -158,19 +161,25 @@ func (c *comparison) classes(old, now *typetext.Type) string {
 	}
 	for _, f := range is.Fields {
 		before, ok := was.Find(f.Name)
-		why := c.yields(before, f)
+		why, remedy := c.yields(before, f), fmt.Sprintf("give the new field of class %s another name than %s", is, f.Name)
 		switch {
+		case !ok && slices.Contains(c.given, Part{was.Name, f.Name}):
+			why = fmt.Sprintf("rows may still have values of a field %s, which was given up", f.Name)
 		case !ok:
 			why = ""
 			if !c.hasZero(f.Type) {
 				why = "values that are stored have no such field, and " + f.Type.String() + " has no zero value"
+				remedy = fmt.Sprintf("let field %s of class %s be null, with a ? behind its type", f.Name, is)
 			}
-		case why == "":
-			why = c.types(before.Type, f.Type)
+		default:
+			remedy += ", or go back to its old type"
+			if why == "" {
+				why = c.types(before.Type, f.Type)
+			}
 		}
 		if why != "" {
 			if c.at == (Part{}) {
-				c.at = Part{is.Name, f.Name}
+				c.at, c.remedy = Part{is.Name, f.Name}, remedy
 			}
 			return fmt.Sprintf("field %s of class %s: %s", f.Name, is, why)
 		}
@@ -183,18 +192,18 @@ func (c *comparison) classes(old, now *typetext.Type) string {
 	return ""
 }
 
-// remedy says what to do about the change that was found.
-func (c *comparison) remedy() string {
-	_, name, _ := strings.Cut(c.at.Type, ".")
-	switch {
-	case c.at == (Part{}):
-		return "give the new field another name, or go back to the old type"
-	case c.at.Field == "":
-		return "keep what enum " + name + " had where it was, and add what is new at its end"
-	case !c.old[c.at.Type].Has(c.at.Field):
-		return "let field " + c.at.Field + " of class " + name + " be null, with a ? behind its type"
+// absent returns the fields that values may have besides those of the new type: they were given up, now or before.
+func (c *comparison) absent() []Part {
+	list := slices.Clone(c.lost)
+	for pair := range c.pairs {
+		for _, part := range c.given {
+			if part.Type == pair[0] {
+				list = append(list, Part{pair[1], part.Field})
+			}
+		}
 	}
-	return "give the new field of class " + name + " another name than " + c.at.Field + ", or go back to its old type"
+	slices.SortFunc(list, func(a, b Part) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(list)
 }
 
 // hasZero reports whether the type has a zero value, which a field has that was never set. A

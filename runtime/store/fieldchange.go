@@ -115,7 +115,7 @@ func (s *Schema) parts(c Class, old storedField, actors int) (list []FieldChange
 	if err != nil || wrong != nil {
 		return nil // Check returns the error
 	}
-	compared, how, _ := compareFields(was, now)
+	compared, how, _ := compareFields(was, now, old.Lost)
 	if how == changedType {
 		return nil // Check returns this one, too
 	}

@@ -58,6 +58,9 @@ type storedField struct {
 	Gone bool `json:"gone,omitempty"`
 	// Next is the number under which the field is stored since its type changed.
 	Next uint16 `json:"next,omitempty"`
+	// Lost are fields of value classes in the type that it does not have, and that rows may have: they were given up, and a row
+	// keeps its value until it is next written. No new field may have the name. Versions of aeon that do not know Lost leave it out.
+	Lost []Part `json:"lost,omitempty"`
 }
 
 // storedLayout has the numbers of the fields that actors get when they are created with it.
@@ -257,7 +260,7 @@ func (s *Schema) adopt(c Class) error {
 	if n := len(now.Layouts); n == 0 || !slices.Equal(now.Layouts[n-1].Fields, numbers) {
 		s.lastLayout++
 		now.Layouts = append(now.Layouts, storedLayout{s.lastLayout, numbers})
-	} else if slices.Equal(fields, old.Fields) && slices.EqualFunc(signatures, old.Signatures, storedSignature.equal) && old.Overrides == c.Overrides {
+	} else if slices.EqualFunc(fields, old.Fields, storedField.equal) && slices.EqualFunc(signatures, old.Signatures, storedSignature.equal) && old.Overrides == c.Overrides {
 		return nil
 	}
 	s.classes[c.Name], s.changed[c.Name] = now, true
@@ -287,6 +290,10 @@ func sortedNames[T any](set map[string]T) []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+func (f storedField) equal(other storedField) bool {
+	return f.Number == other.Number && f.Type == other.Type && f.Gone == other.Gone && f.Next == other.Next && slices.Equal(f.Lost, other.Lost)
 }
 
 // live reports whether the field is stored under this number by a program that has it.
@@ -335,19 +342,20 @@ func (old *storedClass) adapt(c Class, dropped []Part) (fields []storedField, er
 				errs = append(errs, fmt.Errorf("stored class %s, field %s: %w", c.Name, f.Name, err))
 				continue
 			}
-			switch compared, how, why := compareFields(was, now); how {
+			switch compared, how, why := compareFields(was, now, fields[i].Lost); how {
 			case changedType:
-				remedy := compared.remedy()
+				remedy := compared.remedy
 				if !old.inUse(&fields[i]) {
 					why = "the values that were kept when the field was gone: " + why
 					remedy += ", or give them up with " + dropFlag(Part{c.Name, f.Name})
 				}
 				errs = append(errs, &SchemaError{c.Name, f.Name, was.String(), now.String(), why, remedy, compared.at, nil})
 			case becameNull:
+				next.Lost = compared.absent()
 				fields[i].Next = next.Number
 				fields = append(fields, next)
 			default:
-				fields[i].Type = f.Type
+				fields[i].Type, fields[i].Lost = f.Type, compared.absent()
 			}
 		}
 	}

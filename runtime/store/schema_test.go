@@ -135,15 +135,16 @@ func TestLayoutsKeepNumbers(t *testing.T) {
 
 func TestSchemaErrorTellsWhatToDo(t *testing.T) {
 	e := memengine.New()
-	adopt(t, e, class("balance int", "kind enum p.E{A,B}"))
+	adopt(t, e, class("balance int", "kind enum p.E{A,B}", "v class p.V{a int}"))
 	s, err := store.ReadSchema(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := s.Check([]store.Class{class("balance string", "kind enum p.E{B,A}", "to actor p.B")}).Error()
+	got := s.Check([]store.Class{class("balance string", "kind enum p.E{B,A}", "to actor p.B", "v class p.W{a string?}")}).Error()
 	want := `class p.A, field balance, stored as int and now string: values of type int are no values of type string; give the new field another name, or go back to the old type
 class p.A, field kind, of type E: enum E was {A, B} and is {B, A}: values are stored by their place, so they can only be added at the end; keep what enum E had where it was, and add what is new at its end
-class p.A, field to, of type B: stored actors have no such field, and a reference that cannot be null has no zero value; make it B?`
+class p.A, field to, of type B: stored actors have no such field, and a reference that cannot be null has no zero value; make it B?
+class p.A, field v, stored as V and now W: field a of class W: int can become int? as the type of an actor's field only; give the new field of class W another name than a, or go back to its old type`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -212,4 +213,48 @@ func FuzzTypeText(f *testing.F) {
 			t.Errorf("%q cannot be read as itself: %v", text, err)
 		}
 	})
+}
+
+// Rows may still have a value of a field of a value class that was given up: no field gets its name, of whatever type, and
+// however the class is called by then.
+func TestAFieldThatWasGivenUpDoesNotComeBack(t *testing.T) {
+	e := memengine.New()
+	version := func(f string, dropped ...store.Part) error {
+		s, err := store.ReadSchema(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Count(map[uint32]int{1: 1})
+		s.Drop(dropped)
+		err = s.Adopt([]store.Class{class("f " + f)})
+		if err == nil {
+			b := e.NewBatch()
+			s.Write(b)
+			err = e.Apply(b)
+		}
+		return err
+	}
+	for _, step := range []struct {
+		now  string
+		drop []store.Part
+		want string
+	}{
+		{"vector<class p.V{a int;b string;u class p.U{x int;y int}}>", nil, ""},
+		{"vector<class p.V{b string;u class p.U{y int}}>", []store.Part{{Type: "p.V", Field: "a"}, {Type: "p.U", Field: "x"}}, ""},
+		{"vector<class p.V{b string;u class p.U{y int};a string}>", nil, "field a of class V: rows may still have values of a field a, which was given up"},
+		{"vector<class p.V{b string;u class p.U{y int};c int}>", nil, ""},
+		{"vector<class p.W{b string;u class p.U{y int}}>", []store.Part{{Type: "p.W", Field: "c"}}, ""},
+		{"vector<class p.W{b string;u class p.U{y int};a int}>", nil, "field a of class W"},
+		{"vector<class p.W{b string;u class p.U{y int};c int}>", nil, "field c of class W"},
+		{"vector<class p.W{b string;u class p.U{y int;x string?}}>", nil, "field x of class U: rows may still have values of a field x, which was given up; give the new field of class U another name than x"},
+		{"vector<class p.W{b string;u class p.U{y int;z string};d int}>", nil, ""},
+	} {
+		err := version(step.now, step.drop...)
+		switch {
+		case step.want == "" && err != nil:
+			t.Errorf("%s: %v", step.now, err)
+		case step.want != "" && (err == nil || !strings.Contains(err.Error(), step.want)):
+			t.Errorf("%s: %v, want %q", step.now, err, step.want)
+		}
+	}
 }

@@ -87,15 +87,6 @@ func (t *Type) Find(name string) (Field, bool) {
 	return t.Fields[i], true
 }
 
-// Has reports whether it is a class with such a field.
-func (t *Type) Has(field string) bool {
-	if t == nil {
-		return false
-	}
-	_, ok := t.Find(field)
-	return ok
-}
-
 // Definitions finds the definitions of the enums and classes that the signature mentions.
 func (s Signature) Definitions() map[string]*Type {
 	found := make(map[string]*Type)
