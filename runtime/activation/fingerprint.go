@@ -12,33 +12,36 @@ import (
 // Visitor is what an Encoder shows the references to.
 type Visitor interface{ Visit(order.Ref) }
 
-// Fingerprint returns the hash of a call, which is stored with its outcome. All actors of a name are one in it, as they are for a key: a request
-// that has deleted one finds the next when it comes again. before is the hash of earlier versions, which tells these actors apart.
+// Fingerprint returns the hash of a call, which is stored with its outcome. Versions of a program agree on it as far as codec.Canonical says. All actors
+// of a name are one in it, as they are for a key: a request that has deleted one finds the next when it comes again. before are the hashes of earlier
+// versions of aeon, which were of the encoded arguments, and told these actors apart.
 //
 // first returns the first actor of the name of one, and references the context of a Decoder, whose references resolve finds. The error is that of first, or of arguments that nest too deeply.
-func Fingerprint(m *Method, args order.Args, first func(order.Ref) (order.Ref, error), references func(resolve func(event.ActorID) order.Ref) any) (now, before uint64, err error) {
+func Fingerprint(m *Method, args order.Args, first func(order.Ref) (order.Ref, error), references func(resolve func(event.ActorID) order.Ref) any) (now event.Fingerprint, before []event.Fingerprint, err error) {
 	of, ok := args.(codec.Args)
 	if !ok {
-		now = hash(m, nil)
-		return now, now, nil
+		return event.FingerprintOf(hash(m, nil)), []event.Fingerprint{event.Fingerprint(hash(m, nil))}, nil
 	}
 	found := firsts{of: first}
 	e := codec.NewEncoder(nil)
 	e.Visitor = &found
 	if err := value.Try(func() { of.Encode(e) }); err != nil {
-		return 0, 0, &event.AbortError{Msg: err.Error(), Fault: true, Cause: err}
+		return 0, nil, &event.AbortError{Msg: err.Error(), Fault: true, Cause: err}
 	}
-	now = hash(m, e.Data())
-	if found.err != nil || !found.others {
-		return now, now, found.err
+	before = append(before, event.Fingerprint(hash(m, e.Data())))
+	if found.err != nil {
+		return 0, nil, found.err
 	}
-	before = now
-	// The ids alone are not enough: by those of the first actors, sets and maps may have another order.
-	args = m.NewArgs()
-	if err := codec.ReadArgs(e.Data(), references(func(id event.ActorID) order.Ref { return found.refs[id] }), args); err != nil {
-		return 0, 0, err
+	if found.others {
+		// The ids alone are not enough: by those of the first actors, sets and maps may have another order.
+		args = m.NewArgs()
+		of = args.(codec.Args)
+		if err := codec.ReadArgs(e.Data(), references(func(id event.ActorID) order.Ref { return found.refs[id] }), args); err != nil {
+			return 0, nil, err
+		}
+		before = append(before, event.Fingerprint(hash(m, codec.ArgsOf(args))))
 	}
-	return hash(m, codec.ArgsOf(args)), before, nil
+	return event.FingerprintOf(hash(m, codec.Canonical(of))), before, nil
 }
 
 func hash(m *Method, args []byte) uint64 {

@@ -32,6 +32,8 @@ type Encoder struct {
 	buf   []byte
 	depth int
 
+	canonical *canonical // nil: the form that Decoder reads
+
 	// Visitor is shown the references of what is encoded, by package runtime; nil: nothing is. VisitWith sets it where the message is of no use.
 	Visitor any
 }
@@ -101,15 +103,27 @@ func (e *Encoder) Record(n int) {
 	if e.depth > depthMax {
 		value.Fail(MsgDepth)
 	}
+	if e.canonical != nil {
+		e.canonical.begin()
+		return
+	}
 	e.Uint(uint64(n))
 }
 
 // EndRecord ends the record begun last.
-func (e *Encoder) EndRecord() { e.depth-- }
+func (e *Encoder) EndRecord() {
+	e.depth--
+	if e.canonical != nil {
+		e.canonical.end(e)
+	}
+}
 
 // Field starts the field of the given name. Its value follows; then EndField must be
 // called with the result.
 func (e *Encoder) Field(name string) (mark int) {
+	if e.canonical != nil {
+		e.canonical.field(len(e.buf))
+	}
 	e.String(name)
 	e.buf = append(e.buf, 0) // room for the length of a short value
 	return len(e.buf)
@@ -117,6 +131,9 @@ func (e *Encoder) Field(name string) (mark int) {
 
 // EndField ends the field that Field began.
 func (e *Encoder) EndField(mark int) {
+	if e.canonical != nil && e.canonical.endField(e, mark) {
+		return
+	}
 	size := len(e.buf) - mark
 	if size < 0x80 {
 		e.buf[mark-1] = byte(size)

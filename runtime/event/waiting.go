@@ -6,10 +6,10 @@ import "time"
 
 // Request names a request that may come again: of a durable session, in which it has a number, or by itself.
 type Request struct {
-	Session     string  // or the key of a request by itself
-	Seq         uint64  // from 1 on; 0: a request by itself
-	Target      ActorID // with which its outcome is stored
-	Fingerprint uint64  // of a request by itself: hash of its method and arguments
+	Session     string      // or the key of a request by itself
+	Seq         uint64      // from 1 on; 0: a request by itself
+	Target      ActorID     // with which its outcome is stored
+	Fingerprint Fingerprint // of a request by itself
 }
 
 // HasKey reports whether it is a request by itself.

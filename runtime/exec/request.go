@@ -68,8 +68,8 @@ func (s *System) performOnce(c *Call) (seen store.Position, err error) {
 		func(o *event.Outcome) error { return s.replay(o, c.Method, c.Args) })
 }
 
-// identify returns the request that a call with a key is. before is its fingerprint by earlier versions.
-func (s *System) identify(c *Call) (of event.Request, before uint64, err error) {
+// identify returns the request that a call with a key is. before are its fingerprints by earlier versions of aeon.
+func (s *System) identify(c *Call) (of event.Request, before []event.Fingerprint, err error) {
 	first := func(r order.Ref) (order.Ref, error) {
 		id, err := s.code.FirstOf(c.Cancel.Context(), order.HandleOf(r))
 		return s.Resolve(id), err

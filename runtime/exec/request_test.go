@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
@@ -87,22 +88,67 @@ func TestRequestsKnowOutcomesOfEarlierVersions(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "main", 1)
 	c := &Call{Target: list[0].Ref, Method: &methodDeposit, Args: &depositArgs{amount: 5}}
-	ask := func(now, before uint64) (replayed bool, err error) {
+	ask := func(now, before event.Fingerprint) (replayed bool, err error) {
 		of := event.Request{Session: "k", Target: list[0].Ref.ID(), Fingerprint: now}
 		cl := n.sys.takeCaller()
 		defer n.sys.callers.Give(cl)
-		_, err = n.sys.durable.keyed.Perform(t.Context(), of, before, func(r *request) (store.Position, error) { return n.sys.perform(cl, r, c) },
+		_, err = n.sys.durable.keyed.Perform(t.Context(), of, []event.Fingerprint{9, before}, func(r *request) (store.Position, error) { return n.sys.perform(cl, r, c) },
 			func(*event.Outcome) error { replayed = true; return nil })
 		return replayed, err
 	}
 	for _, c := range []struct {
-		now, before uint64
+		now, before event.Fingerprint
 		replayed    bool
-		err         error
-	}{{1, 1, false, nil}, {1, 1, true, nil}, {2, 1, true, nil}, {1, 2, true, nil}, {2, 2, false, event.ErrKeyReused}} {
-		if replayed, err := ask(c.now, c.before); replayed != c.replayed || err != c.err {
+		err         string
+	}{{1, 1, false, ""}, {1, 1, true, ""}, {2, 1, true, ""}, {1, 2, true, ""}, {2, 2, false, "the outcome of the event is unknown: a request with this key has run"}} {
+		if replayed, err := ask(c.now, c.before); replayed != c.replayed || (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
 			t.Errorf("%+v: %v, %v", c, replayed, err)
 		}
+	}
+	n.close()
+}
+
+// orderArgs are those of a deposit that a version of a program takes as a value class with these fields.
+type orderArgs struct {
+	depositArgs
+	fields []string
+}
+
+func (x *orderArgs) Encode(e *codec.Encoder) {
+	e.Record(len(x.fields))
+	for _, name := range x.fields {
+		m := e.Field(name)
+		if name == "amount" {
+			e.Int(x.amount)
+		} else {
+			e.Bool(name == "rush")
+		}
+		e.EndField(m)
+	}
+	e.EndRecord()
+}
+
+// A request that comes again to a version that has more fields in its arguments has run, if they are null. If one has a value the request
+// is another one.
+func TestARequestComesAgainToAnotherVersion(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "main", 1)
+	version := methodDeposit
+	version.Run = func(cx *Cx, self any, args order.Args) {
+		x := args.(*orderArgs)
+		x.ret = self.(*account).deposit(cx, x.amount)
+	}
+	for _, c := range []struct {
+		fields []string
+		want   error
+	}{{[]string{"amount"}, nil}, {[]string{"note", "amount"}, nil}, {[]string{"amount", "rush"}, event.ErrKeyReused}} {
+		args := &orderArgs{depositArgs{amount: 5}, c.fields}
+		if _, err := n.sys.Perform(&Call{Target: list[0].Ref, Method: &version, Args: args, Key: "once"}); err != c.want {
+			t.Errorf("with the fields %v: %v", c.fields, err)
+		}
+	}
+	if got, err := list[0].Balance(n.cl); err != nil || got != 1005 {
+		t.Errorf("the balance is %d, %v", got, err)
 	}
 	n.close()
 }

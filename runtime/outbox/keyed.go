@@ -163,10 +163,10 @@ func (ks *Keyed) end(r *event.Request, _, left bool) {
 var ErrKeyTooLong = fmt.Errorf("the key of the request has more than %d bytes; choose a shorter one", row.KeyMax)
 
 // Perform performs a request: run runs it, and returns ErrRepeated if it is not to claim. Then Perform waits until the event
-// that has claimed it has ended, and replay takes the outcome, which may have the fingerprint before instead of that of the request. The
+// that has claimed it has ended, and replay takes the outcome, which may have one of the fingerprints before instead of that of the request. The
 // result is that of run or of replay; or the error is ErrKeyTooLong, event.ErrKeyReused, event.ErrPostponed or an *event.UnknownError;
 // or event.ErrUnderWay, if ctx ends before that event.
-func (ks *Keyed) Perform(ctx context.Context, of event.Request, before uint64, run func(*Request) (store.Position, error), replay func(*event.Outcome) error) (seen store.Position, err error) {
+func (ks *Keyed) Perform(ctx context.Context, of event.Request, before []event.Fingerprint, run func(*Request) (store.Position, error), replay func(*event.Outcome) error) (seen store.Position, err error) {
 	if len(of.Session) > row.KeyMax {
 		return 0, ErrKeyTooLong
 	}
@@ -189,18 +189,23 @@ func (ks *Keyed) Perform(ctx context.Context, of event.Request, before uint64, r
 			return 0, event.ErrUnderWay
 		case how == Refused: // before it ran: it may be performed now
 			continue
-		case o.Fingerprint != of.Fingerprint && o.Fingerprint != before:
-			return 0, event.ErrKeyReused
+		case o.Fingerprint == of.Fingerprint, slices.Contains(before, o.Fingerprint):
+			return 0, replayed(ks.cfg.Store, &of, o.Key, &o.Outcome, replay)
+		case !o.Fingerprint.Lasting():
+			return 0, &event.UnknownError{Cause: errReusedOrOlder}
 		}
-		return 0, replayed(ks.cfg.Store, &of, o.Key, &o.Outcome, replay)
+		return 0, event.ErrKeyReused
 	}
 }
+
+// errReusedOrOlder is why the outcome of a request is unknown whose key has an outcome that an earlier version of aeon has stored.
+var errReusedOrOlder = errors.New("a request with this key has run by an earlier version of aeon; whether it was this one cannot be told, as the fields of its arguments have changed since, or it had other arguments")
 
 // KeyedOutcome is the outcome of a request with a key.
 type KeyedOutcome struct {
 	event.Outcome
-	Fingerprint uint64 // of the request that has it
-	Key         []byte // of its row
+	Fingerprint event.Fingerprint // of the request that has it
+	Key         []byte            // of its row
 }
 
 // Outcome waits while a request runs that an event has found claimed, until ctx ends, and returns its outcome, if it has Ended.

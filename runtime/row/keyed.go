@@ -22,18 +22,18 @@ func AppendKeyedKey(k []byte, generation uint64, r *event.Request) []byte {
 }
 
 // AppendKeyed appends the payload of the outcome of a request by itself.
-func AppendKeyed(b []byte, fingerprint uint64, o *event.Outcome) []byte {
-	return AppendOutcome(binary.BigEndian.AppendUint64(b, fingerprint), o)
+func AppendKeyed(b []byte, fingerprint event.Fingerprint, o *event.Outcome) []byte {
+	return AppendOutcome(binary.BigEndian.AppendUint64(b, uint64(fingerprint)), o)
 }
 
 // ReadKeyed reads the row of the outcome of a request by itself. The data of the result are part of the row.
-func ReadKeyed(key, row []byte) (fingerprint uint64, o event.Outcome, err error) {
+func ReadKeyed(key, row []byte) (fingerprint event.Fingerprint, o event.Outcome, err error) {
 	payload, err := store.Payload(key, row)
 	if err != nil {
 		return 0, o, err
 	}
 	in := Read(payload)
-	fingerprint = in.Fixed()
+	fingerprint = event.Fingerprint(in.Fixed())
 	o, err = readOutcome(in.Rest())
 	return fingerprint, o, Damage(key, err)
 }

@@ -27,7 +27,7 @@ var (
 	requests = rapid.Custom(func(t *rapid.T) *event.Request {
 		r := &event.Request{Session: texts.Draw(t, "session"), Seq: rapid.Uint64().Draw(t, "seq"), Target: actors.Draw(t, "target")}
 		if r.HasKey() {
-			r.Fingerprint = rapid.Uint64().Draw(t, "fingerprint")
+			r.Fingerprint = event.Fingerprint(rapid.Uint64().Draw(t, "fingerprint"))
 		}
 		return r
 	})
@@ -126,7 +126,7 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 		if x, err := ReadOutcomeKey(rest(key, store.Outcomes)); err != nil || x != r {
 			t.Fatalf("%+v became %+v, %v", r, x, err)
 		}
-		r = event.Request{Session: r.Session, Target: a, Fingerprint: rapid.Uint64().Draw(t, "fingerprint")}
+		r = event.Request{Session: r.Session, Target: a, Fingerprint: event.Fingerprint(rapid.Uint64().Draw(t, "fingerprint"))}
 		key = AppendKeyedKey(nil, n, &r)
 		if in := rest(key, store.Keyed); store.ActorInKey(in) != a || string(in[store.ActorSize:]) != r.Session {
 			t.Fatalf("%+v became %x", r, in)

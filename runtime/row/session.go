@@ -28,7 +28,7 @@ func AppendSessionKey(k []byte, name string, partitions int) []byte {
 func AppendRequest(b []byte, r *event.Request) []byte {
 	b = AppendActor(binary.AppendUvarint(AppendText(b, r.Session), r.Seq), r.Target)
 	if r.HasKey() {
-		b = binary.BigEndian.AppendUint64(b, r.Fingerprint)
+		b = binary.BigEndian.AppendUint64(b, uint64(r.Fingerprint))
 	}
 	return b
 }
@@ -37,7 +37,7 @@ func AppendRequest(b []byte, r *event.Request) []byte {
 func (p *Reader) Request() *event.Request {
 	r := &event.Request{Session: p.Text(), Seq: p.Uint(), Target: p.Actor()}
 	if r.HasKey() {
-		r.Fingerprint = p.Fixed()
+		r.Fingerprint = event.Fingerprint(p.Fixed())
 	}
 	return r
 }
