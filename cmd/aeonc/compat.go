@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/codegen"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -33,6 +35,9 @@ is only read, and may not be in use meanwhile.
 	aeonc compat old/ new/              two versions of the sources
 	aeonc compat /var/lib/shop .        the data of a program, and the package here
 	git worktree add ../before v1.2 && aeonc compat ../before .
+
+The node of a cluster alone can read its directory. Compare the sources, or each store of a snapshot that
+"aeond restore" has brought to another directory.
 
 Fields are known by their names. New ones get what their initialiser says; their zero value
 if there is none, and if it takes an event to compute it (random(), now(), new, calls), which
@@ -69,6 +74,9 @@ output. The exit code is 0 if NEW reads what OLD has stored, and 1 if not.`,
 func compat(env *cli.Env, old, now, format string) error {
 	if format != "human" {
 		env.Quiet()
+	}
+	if err := notCluster(old); err != nil {
+		return err
 	}
 	newer, err := loadVersion(env, now, format)
 	if err != nil {
@@ -116,6 +124,19 @@ type former struct {
 func isDataDir(path string) bool {
 	info, err := os.Stat(filepath.Join(path, "AEON"))
 	return err == nil && info.Mode().IsRegular()
+}
+
+// notCluster refuses the directory of a node, and one with the stores of a cluster.
+func notCluster(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, status.IdentityFile)); err == nil {
+		return fmt.Errorf("%s is the directory of a node of a cluster, which the node alone can read: compare the sources of the two versions, "+
+			"or each store of a snapshot that `aeond restore` has brought to another directory", dir)
+	}
+	n, err := archive.Stores(dir)
+	if err == nil && n > 0 {
+		err = fmt.Errorf("%s has the %d stores of a cluster: compare with each of them, the first one by `aeonc compat %s NEW`", dir, n, archive.StoreDir(dir, 0))
+	}
+	return err
 }
 
 // storedBefore reads the schema of the store in a directory, and counts the calls that wait there.

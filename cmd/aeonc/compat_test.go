@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -90,6 +91,23 @@ func TestCompatWithADataDirectory(t *testing.T) {
 	}
 	if after := contents(t, data); after != before {
 		t.Errorf("the directory was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// The directory of a node is read by the node alone, and one with the stores of a cluster has several: compat says what to compare instead.
+func TestCompatWithACluster(t *testing.T) {
+	for file, want := range map[string]string{
+		filepath.FromSlash(status.IdentityFile): "%s is the directory of a node of a cluster, which the node alone can read: compare the sources of the two versions, " +
+			"or each store of a snapshot that `aeond restore` has brought to another directory\n",
+		"STORES": "%s has the 2 stores of a cluster: compare with each of them, the first one by `aeonc compat %[1]s" + string(filepath.Separator) + "store0 NEW`\n",
+	} {
+		dir := t.TempDir()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o777), os.WriteFile(filepath.Join(dir, file), []byte("stores 2\n"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		if _, exit, text := compared(t, dir, writeProgram(t, diag.CompatBefore)); exit == 0 || !strings.HasSuffix(text, fmt.Sprintf(want, dir)) {
+			t.Errorf("%s: exit code %d\n%s", file, exit, text)
+		}
 	}
 }
 

@@ -129,7 +129,7 @@ var layers = []struct{ pkg, may string }{
 	{"spec/golden", "internal/gobuild internal/gocall internal/load lang/diag runtime/across spec spec/batch spec/explore typecheck"},
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson runtime/inherit"},
-	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
+	{"cmd/aeonc", "cluster/status cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/state/archive runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
 	{"cmd/aeond", "client cluster/status dominator internal/cli internal/cmdline membership/identity runtime/door runtime/door/access runtime/door/httpdoor runtime/event runtime/fault runtime/node runtime/outbox runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb runtime/watch"},
 
 	// What is for tests alone.
