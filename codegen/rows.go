@@ -187,12 +187,12 @@ func (p *pkg) initialValue(w *writer, c *typecheck.Class, f *typecheck.Var) (val
 	return v.code, false
 }
 
-// FieldsLeftZero returns the fields of the actor classes of a package that begin with their zero values in actors
+// FieldsLeftZero returns the fields of the classes of a package that begin with their zero values in actors, or in values,
 // which an older version has stored without them: it takes an event to compute what their initialisers say.
 func FieldsLeftZero(info *typecheck.Info, imports []Import) (list []*typecheck.Var) {
 	p := newPackage(info, Options{SourceName: func(*ast.Source) string { return "" }, Imports: imports})
 	for _, c := range info.Package.Classes {
-		if c.Kind != ast.ActorClass {
+		if c.Kind != ast.ActorClass && c.Kind != ast.ValueClass {
 			continue
 		}
 		for _, f := range c.Fields {

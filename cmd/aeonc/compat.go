@@ -171,7 +171,7 @@ type edition struct {
 	places  map[string]*typecheck.Class
 	parts   map[store.Part]ast.Span // enums, value classes and their fields
 	starts  map[string]ast.Span     // the package clauses, by package
-	zero    map[*typecheck.Var]bool // fields whose initialisers stored actors do not get
+	zero    map[store.Part]bool     // fields whose initialisers stored actors, or values, do not get
 }
 
 // loadVersion loads the sources that one argument names, which must be right.
@@ -190,18 +190,19 @@ func loadVersion(env *cli.Env, arg, format string) (*edition, error) {
 	if diag.HasErrors(all) { // warnings are no matter here
 		return nil, env.ShowDiagnostics(all, format)
 	}
-	v := &edition{named: named[0], places: map[string]*typecheck.Class{}, parts: map[store.Part]ast.Span{}, starts: map[string]ast.Span{}, zero: map[*typecheck.Var]bool{}}
+	v := &edition{named: named[0], places: map[string]*typecheck.Class{}, parts: map[store.Part]ast.Span{}, starts: map[string]ast.Span{}, zero: map[store.Part]bool{}}
 	var imports []codegen.Import
 	for _, p := range loader.Packages() {
 		v.starts[p.Name()] = p.Files[0].Package.Name.Span()
-		for _, f := range codegen.FieldsLeftZero(p.Info, imports) {
-			v.zero[f] = true
-		}
+		zero := codegen.FieldsLeftZero(p.Info, imports)
 		imports = append(imports, codegen.Import{Info: p.Info, Path: p.Name()})
 		for _, e := range p.Info.Package.Enums {
 			v.parts[store.Part{Type: p.Name() + "." + e.Name()}] = e.Span()
 		}
 		for _, c := range p.Info.Package.Classes {
+			for _, f := range c.Fields {
+				v.zero[store.Part{Type: p.Name() + "." + c.Name(), Field: f.Name()}] = slices.Contains(zero, f)
+			}
 			if c.Kind != ast.ActorClass {
 				v.addParts(c)
 				continue
@@ -252,11 +253,17 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 			continue
 		}
 		for _, f := range now.Fields {
-			kept := slices.Contains(before.schema.Kept(), store.Part{Type: old.Name, Field: f.Name()})
-			if v.zero[f] && !kept && !slices.ContainsFunc(old.Fields, func(o store.ClassField) bool { return o.Name == f.Name() }) {
+			part := store.Part{Type: old.Name, Field: f.Name()}
+			if v.zero[part] && !slices.Contains(before.schema.Kept(), part) && !slices.ContainsFunc(old.Fields, func(o store.ClassField) bool { return o.Name == f.Name() }) {
 				found = append(found, diag.Warn(diag.CompatInitial, f.Span(), "field %s of class %s is new: stored actors get its zero value, as it takes an event to compute another",
 					f.Name(), old.Name).WithHelp("let it be null until an event sets it; or give it a value that needs no event"))
 			}
+		}
+	}
+	for _, part := range before.schema.NewParts(v.classes) {
+		if v.zero[part] {
+			found = append(found, diag.Warn(diag.CompatInitial, v.parts[part], "field %s of class %s is new: values that are stored get its zero value, as it takes an event to compute another",
+				part.Field, part.Type).WithHelp("let it be null; or give it a value that needs no event"))
 		}
 	}
 	for _, change := range before.schema.FieldChanges(v.classes) {

@@ -94,6 +94,17 @@ func TestCompatWithADataDirectory(t *testing.T) {
 	}
 }
 
+// A field of a value class that takes an event to compute is zero in stored values, as one of an actor class is.
+func TestCompatOfValuesThatAreLeftZero(t *testing.T) {
+	program := func(fields string) string {
+		return writeProgram(t, "package shop\n\nclass Line { int n; "+fields+"}\n\nclass Order { vector<Line> lines; }\n\nactorclass Shop {\n\tmap<int, Order> orders;\n\tOrder? last;\n}\n")
+	}
+	codes, exit, text := compared(t, program(""), program("int q = 7; float lot = random(); time at = now(); "))
+	if !slices.Equal(codes, []string{"AE1006", "AE1006"}) || exit != 0 || !strings.Contains(text, "shop.aeon:3:38: AE1006: warning: field lot of class shop.Line is new: values that are stored get its zero value") {
+		t.Errorf("exit code %d\n%s", exit, text)
+	}
+}
+
 // The directory of a node is read by the node alone, and one with the stores of a cluster has several: compat says what to compare instead.
 func TestCompatWithACluster(t *testing.T) {
 	for file, want := range map[string]string{

@@ -104,9 +104,9 @@ In the examples the method was ` + "`void label(string text)`" + `.`,
 	},
 	{
 		Code: CompatInitial, Title: "new field is zero in stored actors, whatever its initialiser says",
-		Explanation: `This is a warning: in actors that are stored, a field that is new has the value of its
+		Explanation: `This is a warning: in actors that are stored, and in values of classes in them, a field that is new has the value of its
 initialiser only where no event is needed to compute that. Where one is (random(), now(), new, a
-call), it has its zero value there, and only actors that are made from now on get the other one. Let the
+call), it has its zero value there, and only actors and values that are made from now on get the other one. Let the
 field be null until an event sets it, if the two must be told apart.`,
 		Bad:  ware("\tfloat lot = random();\n", ""),
 		Good: ware("\tfloat? lot;\n", ""),

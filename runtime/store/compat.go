@@ -18,6 +18,7 @@ type comparison struct {
 	remedy   string                    // what to do about that
 	given    []Part                    // fields of value classes that values may have, though the old type does not
 	lost     []Part                    // fields of value classes that are not read any more
+	added    []Part                    // fields of value classes that old values do not have
 }
 
 // Part is a part of a stored type that can change by itself: a field of a value class, or an enum. Type is the names of
@@ -171,6 +172,7 @@ func (c *comparison) classes(old, now *typetext.Type) string {
 				why = "values that are stored have no such field, and " + f.Type.String() + " has no zero value"
 				remedy = fmt.Sprintf("let field %s of class %s be null, with a ? behind its type", f.Name, is)
 			}
+			c.added = append(c.added, Part{is.Name, f.Name})
 		default:
 			remedy += ", or go back to its old type"
 			if why == "" {

@@ -104,20 +104,49 @@ func (s *Schema) Needless(changes []FieldChange) (list []Part) {
 	return list
 }
 
-// parts returns the fields of value classes that are stored in a field of c, and that the program does not read.
-func (s *Schema) parts(c Class, old storedField, actors int) (list []FieldChange) {
-	f := c.Fields[slices.IndexFunc(c.Fields, func(f ClassField) bool { return f.Name == old.Name })]
-	if f.Type == old.Type {
+// NewParts returns the fields of value classes that stored values do not have, each once, in the order of the classes.
+func (s *Schema) NewParts(classes []Class) (list []Part) {
+	for _, c := range classes {
+		if old := s.classes[c.Name]; old != nil && s.Actors(c.Name) != 0 {
+			for _, f := range old.Fields {
+				if compared := c.compare(f); compared != nil && f.live() {
+					list = append(list, compared.added...)
+				}
+			}
+		}
+	}
+	seen := make(map[Part]bool)
+	return slices.DeleteFunc(list, func(p Part) bool {
+		twice := seen[p]
+		seen[p] = true
+		return twice
+	})
+}
+
+// compare compares the type of a stored field with that of the field in c. It returns nil if there is none, or if nothing has changed, or if Check
+// returns an error.
+func (c *Class) compare(old storedField) *comparison {
+	i := slices.IndexFunc(c.Fields, func(f ClassField) bool { return f.Name == old.Name })
+	if i < 0 || c.Fields[i].Type == old.Type {
 		return nil
 	}
 	was, err := typetext.ParseField(old.Type)
-	now, wrong := typetext.ParseField(f.Type)
+	now, wrong := typetext.ParseField(c.Fields[i].Type)
 	if err != nil || wrong != nil {
-		return nil // Check returns the error
+		return nil
 	}
 	compared, how, _ := compareFields(was, now, old.Lost)
 	if how == changedType {
-		return nil // Check returns this one, too
+		return nil
+	}
+	return compared
+}
+
+// parts returns the fields of value classes that are stored in a field of c, and that the program does not read.
+func (s *Schema) parts(c Class, old storedField, actors int) (list []FieldChange) {
+	compared := c.compare(old)
+	if compared == nil {
+		return nil
 	}
 	for _, part := range compared.lost {
 		fate := FieldLost
