@@ -55,7 +55,7 @@ func (l *Layouts) Open(from store.Reader, classes []*order.Shape, now []store.Cl
 }
 
 // CountActors counts the actors of a store by the layouts in their headers. Actors whose constructors have not run count,
-// too.
+// too, and those that an attempt has prepared whose home has not decided yet.
 func CountActors(from store.Reader) (map[uint32]int, error) {
 	partitions, err := store.PartitionsOf(from)
 	if err != nil {
@@ -71,7 +71,21 @@ func CountActors(from store.Reader) (map[uint32]int, error) {
 			}
 			actors[h.Layout]++
 		}
-		if err := store.VerifySection(from, event.PartitionID(p), store.Headers, count, func(err *store.CorruptError) { bad = err }); err != nil {
+		prepared := func(key, payload []byte) {
+			if len(key) <= store.SectionSize || row.InDoubtKind(key[store.SectionSize]) != row.KindPrepared {
+				return
+			}
+			of, err := row.ReadPrepared(payload)
+			if err != nil {
+				bad = &store.CorruptError{Key: slices.Clone(key), Reason: err.Error()}
+			}
+			for _, made := range of.Fresh {
+				actors[made.Layout]++
+			}
+		}
+		damaged := func(err *store.CorruptError) { bad = err }
+		if err := errors.Join(store.VerifySection(from, event.PartitionID(p), store.Headers, count, damaged),
+			store.VerifySection(from, event.PartitionID(p), store.InDoubt, prepared, damaged)); err != nil {
 			return nil, err
 		}
 	}

@@ -156,7 +156,7 @@ func (s *Schema) Check(classes []Class) error {
 	var errs []error
 	for _, c := range classes {
 		if old := s.classes[c.Name]; old != nil {
-			_, found := old.adapt(c, s.dropped)
+			_, found := old.adapt(c, s.dropped, s.Actors(c.Name) == 0)
 			for _, err := range found {
 				if e := (*SchemaError)(nil); !errors.As(err, &e) || e.without == nil || s.actors == nil || s.population(e.without) > 0 {
 					errs = append(errs, err)
@@ -242,7 +242,8 @@ func (s *Schema) adopt(c Class) error {
 	if old == nil {
 		old = &storedClass{Format: SchemaFormat, Class: c.Name}
 	}
-	fields, _ := old.adapt(c, s.dropped)
+	empty := len(old.Fields) > 0 && s.Actors(c.Name) == 0
+	fields, _ := old.adapt(c, s.dropped, empty)
 	if len(fields) > 1<<16-1 {
 		return fmt.Errorf("class %s has had more fields than a store can tell apart: %d", c.Name, len(fields))
 	}
@@ -251,6 +252,9 @@ func (s *Schema) adopt(c Class) error {
 		return err
 	}
 	now := &storedClass{Format: SchemaFormat, Class: c.Name, Fields: fields, Layouts: slices.Clone(old.Layouts), Signatures: signatures, Overrides: c.Overrides}
+	if empty && !slices.EqualFunc(fields[:len(old.Fields)], old.Fields, func(a, b storedField) bool { return a.Gone == b.Gone }) {
+		now.Layouts = nil // an actor that is restored later with one of them would be read without the field
+	}
 	var numbers []uint16
 	for _, f := range fields {
 		if f.live() && slices.Contains(names, f.Name) {
@@ -309,15 +313,20 @@ func (old *storedClass) drop(fields []storedField, c Class, dropped []Part) {
 	for i := range fields {
 		f := &fields[i]
 		if f.live() && slices.Contains(dropped, Part{c.Name, f.Name}) && (!old.inUse(f) || !c.has(f.Name)) {
-			for j := range fields[:i+1] {
-				fields[j].Gone = fields[j].Gone || fields[j].Name == f.Name
-			}
+			giveUp(fields[:i+1], f.Name)
 		}
 	}
 }
 
-// adapt returns the fields as they will be stored for the program's class.
-func (old *storedClass) adapt(c Class, dropped []Part) (fields []storedField, errs []error) {
+// giveUp marks a field as given up, with what it was before.
+func giveUp(fields []storedField, name string) {
+	for i := range fields {
+		fields[i].Gone = fields[i].Gone || fields[i].Name == name
+	}
+}
+
+// adapt returns the fields as they will be stored for the program's class. Nothing is stored in them if there are no actors.
+func (old *storedClass) adapt(c Class, dropped []Part, empty bool) (fields []storedField, errs []error) {
 	fields = slices.Clone(old.Fields)
 	old.drop(fields, c, dropped)
 	for _, f := range c.Fields {
@@ -344,6 +353,11 @@ func (old *storedClass) adapt(c Class, dropped []Part) (fields []storedField, er
 			}
 			switch compared, how, why := compareFields(was, now, fields[i].Lost); how {
 			case changedType:
+				if empty {
+					giveUp(fields, f.Name)
+					fields = append(fields, next)
+					continue
+				}
 				remedy := compared.remedy
 				if !old.inUse(&fields[i]) {
 					why = "the values that were kept when the field was gone: " + why

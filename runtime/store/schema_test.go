@@ -201,6 +201,51 @@ func TestStoredFieldsHaveTheirTypes(t *testing.T) {
 	}
 }
 
+// A class of which there are no actors takes any type: the field gets a new number, and the layouts of before are gone, so that no actor that comes
+// back by other ways is read without the field. While there is an actor, or that is not known, it is refused.
+func TestAClassWithoutActorsTakesAnyType(t *testing.T) {
+	e := memengine.New()
+	first := adopt(t, e, class("a int", "b class p.V{x int}")).Layout("p.A")
+	now := []store.Class{class("a string", "b class p.V{x string}", "c actor p.B")}
+	for _, actors := range []map[uint32]int{nil, {first.Number: 1}} {
+		s, err := store.ReadSchema(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Count(actors); s.Adopt(now) == nil {
+			t.Errorf("with the actors %v it was not refused", actors)
+		}
+	}
+	s, err := store.ReadSchema(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Count(map[uint32]int{first.Number + 1: 1}) // of another class
+	if err := s.Adopt(now); err != nil {
+		t.Fatal(err)
+	}
+	b := e.NewBatch()
+	s.Write(b)
+	if err := e.Apply(b); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = store.ReadSchema(e); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Adopt(now); err != nil || s.Changed() {
+		t.Errorf("it is not as it was written: %v", err)
+	}
+	l := s.Layout("p.A")
+	for i, f := range l.Fields {
+		if f.Number <= first.Fields[1].Number || !f.Required || len(f.Former) > 0 {
+			t.Errorf("field %d: %+v", i, f)
+		}
+	}
+	if _, class := s.ByNumber(first.Number); class != "" || l.Number <= first.Number {
+		t.Errorf("layout %d is followed by %d, and is of class %q", first.Number, l.Number, class)
+	}
+}
+
 func FuzzTypeText(f *testing.F) {
 	f.Add("map<string,class p.V{a int;b yield vector<actor p.B>?;e enum p.E{A,B}}>")
 	f.Add("a<b<c")
