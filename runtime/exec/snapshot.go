@@ -52,18 +52,13 @@ func newOverrides(view store.Reader, l *state.Layouts, cfg *Config) *archive.Ove
 func StoppedOverrides(view store.Reader, classes []*Class, log *slog.Logger) (*archive.Overrides, error) {
 	cfg := Config{Classes: classes, Log: log}
 	cfg.defaults()
-	schema, err := store.ReadSchema(view)
-	if err != nil {
+	l := &state.Layouts{}
+	if err := l.Open(view, activation.Shapes(classes), activation.StoredClasses(classes), nil); err != nil {
 		return nil, err
 	}
-	if err := schema.Adopt(activation.StoredClasses(classes)); err != nil {
-		return nil, err
-	}
-	if schema.Changed() {
+	if l.Schema.Changed() {
 		return nil, fmt.Errorf("another version of the program has written the data last: take the snapshot with that one, or start this one on the data first")
 	}
-	l := &state.Layouts{}
-	l.Use(schema, activation.Shapes(classes))
 	return newOverrides(view, l, &cfg), nil
 }
 

@@ -56,6 +56,9 @@ type storedField struct {
 	// Gone is set when the values were given up. The number is never used again, not even if the
 	// field comes back.
 	Gone bool `json:"gone,omitempty"`
+	// Unused is set with Gone if there were no actors then, and so no values. No actor may have a layout with the field: one that was
+	// restored since would be read without its value.
+	Unused bool `json:"unused,omitempty"`
 	// Next is the number under which the field is stored since its type changed.
 	Next uint16 `json:"next,omitempty"`
 	// Lost are fields of value classes in the type that it does not have, and that rows may have: they were given up, and a row
@@ -242,8 +245,7 @@ func (s *Schema) adopt(c Class) error {
 	if old == nil {
 		old = &storedClass{Format: SchemaFormat, Class: c.Name}
 	}
-	empty := len(old.Fields) > 0 && s.Actors(c.Name) == 0
-	fields, _ := old.adapt(c, s.dropped, empty)
+	fields, _ := old.adapt(c, s.dropped, len(old.Fields) > 0 && s.Actors(c.Name) == 0)
 	if len(fields) > 1<<16-1 {
 		return fmt.Errorf("class %s has had more fields than a store can tell apart: %d", c.Name, len(fields))
 	}
@@ -252,9 +254,6 @@ func (s *Schema) adopt(c Class) error {
 		return err
 	}
 	now := &storedClass{Format: SchemaFormat, Class: c.Name, Fields: fields, Layouts: slices.Clone(old.Layouts), Signatures: signatures, Overrides: c.Overrides}
-	if empty && !slices.EqualFunc(fields[:len(old.Fields)], old.Fields, func(a, b storedField) bool { return a.Gone == b.Gone }) {
-		now.Layouts = nil // an actor that is restored later with one of them would be read without the field
-	}
 	var numbers []uint16
 	for _, f := range fields {
 		if f.live() && slices.Contains(names, f.Name) {
@@ -297,7 +296,7 @@ func sortedNames[T any](set map[string]T) []string {
 }
 
 func (f storedField) equal(other storedField) bool {
-	return f.Number == other.Number && f.Type == other.Type && f.Gone == other.Gone && f.Next == other.Next && slices.Equal(f.Lost, other.Lost)
+	return f.Number == other.Number && f.Type == other.Type && f.Gone == other.Gone && f.Unused == other.Unused && f.Next == other.Next && slices.Equal(f.Lost, other.Lost)
 }
 
 // live reports whether the field is stored under this number by a program that has it.
@@ -313,15 +312,17 @@ func (old *storedClass) drop(fields []storedField, c Class, dropped []Part) {
 	for i := range fields {
 		f := &fields[i]
 		if f.live() && slices.Contains(dropped, Part{c.Name, f.Name}) && (!old.inUse(f) || !c.has(f.Name)) {
-			giveUp(fields[:i+1], f.Name)
+			giveUp(fields[:i+1], f.Name, false)
 		}
 	}
 }
 
 // giveUp marks a field as given up, with what it was before.
-func giveUp(fields []storedField, name string) {
+func giveUp(fields []storedField, name string, unused bool) {
 	for i := range fields {
-		fields[i].Gone = fields[i].Gone || fields[i].Name == name
+		if f := &fields[i]; f.Name == name && !f.Gone {
+			f.Gone, f.Unused = true, unused
+		}
 	}
 }
 
@@ -337,8 +338,8 @@ func (old *storedClass) adapt(c Class, dropped []Part, empty bool) (fields []sto
 			errs = append(errs, fmt.Errorf("class %s, field %s: %w", c.Name, f.Name, err))
 			continue
 		}
-		if i < 0 || !old.inUse(&fields[i]) {
-			if err := old.newField(c, f, now, i); err != nil {
+		for _, err := range []error{old.newField(c, f, now, i), old.unused(c, f, now)} {
+			if err != nil {
 				errs = append(errs, err)
 			}
 		}
@@ -354,7 +355,7 @@ func (old *storedClass) adapt(c Class, dropped []Part, empty bool) (fields []sto
 			switch compared, how, why := compareFields(was, now, fields[i].Lost); how {
 			case changedType:
 				if empty {
-					giveUp(fields, f.Name)
+					giveUp(fields, f.Name, true)
 					fields = append(fields, next)
 					continue
 				}
@@ -374,6 +375,27 @@ func (old *storedClass) adapt(c Class, dropped []Part, empty bool) (fields []sto
 		}
 	}
 	return fields, errs
+}
+
+// unused checks that no actor has a field of the name of f that was given up when there were no actors.
+func (old *storedClass) unused(c Class, f ClassField, now typetext.Field) error {
+	var with []uint32
+	var before string
+	for _, was := range old.Fields {
+		for _, l := range old.Layouts {
+			if was.Name == f.Name && was.Unused && slices.Contains(l.Fields, was.Number) {
+				with, before = append(with, l.Number), was.Type
+				if t, err := typetext.ParseField(was.Type); err == nil {
+					before = t.String()
+				}
+			}
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	return &SchemaError{c.Name, f.Name, before, now.String(), "the type has changed while there were no actors of the class, and some were restored since that were stored before",
+		"restore them from a later snapshot, or everything from the one that has them", Part{}, with}
 }
 
 // newField checks a field that stored layouts may lack; i is its place among the stored fields, negative if it is new.
