@@ -187,21 +187,27 @@ func (p *pkg) initialValue(w *writer, c *typecheck.Class, f *typecheck.Var) (val
 	return v.code, false
 }
 
-// FieldsLeftZero returns the fields of the classes of a package that begin with their zero values in actors, or in values,
-// which an older version has stored without them: it takes an event to compute what their initialisers say.
-func FieldsLeftZero(info *typecheck.Info, imports []Import) (list []*typecheck.Var) {
+// Initial is the value of a field in actors, or in values, that an older version has stored without it.
+type Initial struct {
+	Code string // in Go; "": the zero value
+	Left bool   // the zero value, as it takes an event to compute what the initialiser says
+}
+
+// Initials returns the values of the fields of the classes of a package that have initialisers.
+func Initials(info *typecheck.Info, imports []Import) map[*typecheck.Var]Initial {
+	values := make(map[*typecheck.Var]Initial)
 	p := newPackage(info, Options{SourceName: func(*ast.Source) string { return "" }, Imports: imports})
 	for _, c := range info.Package.Classes {
 		if c.Kind != ast.ActorClass && c.Kind != ast.ValueClass {
 			continue
 		}
 		for _, f := range c.Fields {
-			if _, left := p.initialValue(p.writer(), c, f); left {
-				list = append(list, f)
+			if code, left := p.initialValue(p.writer(), c, f); code != "" || left {
+				values[f] = Initial{code, left}
 			}
 		}
 	}
-	return list
+	return values
 }
 
 // containerKind returns what the runtime calls a container that may be stored by element,

@@ -41,7 +41,8 @@ The node of a cluster alone can read its directory. Compare the sources, or each
 
 Fields are known by their names. New ones get what their initialiser says; their zero value
 if there is none, and if it takes an event to compute it (random(), now(), new, calls), which
-is a warning. What is stored in a field of an actor that is gone is kept, and found again by a
+is a warning. So is another initialiser of a field that both versions have, if OLD names sources: what was stored before
+the field was there has no value of it, and gets the new one. What is stored in a field of an actor that is gone is kept, and found again by a
 version that has the field: a warning, too. A field of a value class that is gone would be lost
 with the next write: a program refuses to open a store with such values unless it is told
 --drop-fields, so with a data directory that is an error, and with sources a warning. Integers may become wider, T may
@@ -171,7 +172,14 @@ type edition struct {
 	places  map[string]*typecheck.Class
 	parts   map[store.Part]ast.Span // enums, value classes and their fields
 	starts  map[string]ast.Span     // the package clauses, by package
-	zero    map[store.Part]bool     // fields whose initialisers stored actors, or values, do not get
+	fields  map[store.Part]field
+}
+
+// field is what a version says of a field of an actor class or a value class.
+type field struct {
+	typ     string
+	initial codegen.Initial
+	span    ast.Span
 }
 
 // loadVersion loads the sources that one argument names, which must be right.
@@ -190,18 +198,18 @@ func loadVersion(env *cli.Env, arg, format string) (*edition, error) {
 	if diag.HasErrors(all) { // warnings are no matter here
 		return nil, env.ShowDiagnostics(all, format)
 	}
-	v := &edition{named: named[0], places: map[string]*typecheck.Class{}, parts: map[store.Part]ast.Span{}, starts: map[string]ast.Span{}, zero: map[store.Part]bool{}}
+	v := &edition{named: named[0], places: map[string]*typecheck.Class{}, parts: map[store.Part]ast.Span{}, starts: map[string]ast.Span{}, fields: map[store.Part]field{}}
 	var imports []codegen.Import
 	for _, p := range loader.Packages() {
 		v.starts[p.Name()] = p.Files[0].Package.Name.Span()
-		zero := codegen.FieldsLeftZero(p.Info, imports)
+		initials := codegen.Initials(p.Info, imports)
 		imports = append(imports, codegen.Import{Info: p.Info, Path: p.Name()})
 		for _, e := range p.Info.Package.Enums {
 			v.parts[store.Part{Type: p.Name() + "." + e.Name()}] = e.Span()
 		}
 		for _, c := range p.Info.Package.Classes {
 			for _, f := range c.Fields {
-				v.zero[store.Part{Type: p.Name() + "." + c.Name(), Field: f.Name()}] = slices.Contains(zero, f)
+				v.fields[store.Part{Type: p.Name() + "." + c.Name(), Field: f.Name()}] = field{codegen.FieldType(f), initials[f], f.Span()}
 			}
 			if c.Kind != ast.ActorClass {
 				v.addParts(c)
@@ -254,17 +262,20 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 		}
 		for _, f := range now.Fields {
 			part := store.Part{Type: old.Name, Field: f.Name()}
-			if v.zero[part] && !slices.Contains(before.schema.Kept(), part) && !slices.ContainsFunc(old.Fields, func(o store.ClassField) bool { return o.Name == f.Name() }) {
+			if v.fields[part].initial.Left && !slices.Contains(before.schema.Kept(), part) && !slices.ContainsFunc(old.Fields, func(o store.ClassField) bool { return o.Name == f.Name() }) {
 				found = append(found, diag.Warn(diag.CompatInitial, f.Span(), "field %s of class %s is new: stored actors get its zero value, as it takes an event to compute another",
 					f.Name(), old.Name).WithHelp("let it be null until an event sets it; or give it a value that needs no event"))
 			}
 		}
 	}
 	for _, part := range before.schema.NewParts(v.classes) {
-		if v.zero[part] {
+		if v.fields[part].initial.Left {
 			found = append(found, diag.Warn(diag.CompatInitial, v.parts[part], "field %s of class %s is new: values that are stored get its zero value, as it takes an event to compute another",
 				part.Field, part.Type).WithHelp("let it be null; or give it a value that needs no event"))
 		}
+	}
+	if before.sources != nil {
+		found = append(found, v.initials(before.sources)...)
 	}
 	for _, change := range before.schema.FieldChanges(v.classes) {
 		if d, ok := v.changed(change); ok {
@@ -277,6 +288,18 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 		}
 	}
 	diag.Sort(found)
+	return found
+}
+
+// initials reports the fields that both versions have, with other initialisers: actors and values that are older than the field have no value of it, and get
+// that of the version that reads them. A store does not know what an initialiser was.
+func (v *edition) initials(older *edition) (found []diag.Diagnostic) {
+	for part, now := range v.fields {
+		if was, ok := older.fields[part]; ok && was.typ == now.typ && was.initial.Code != now.initial.Code {
+			found = append(found, diag.Warn(diag.CompatOther, now.span, "field %s of class %s has another initial value: what was stored before the field was there gets it, too, unless an event has set the field since",
+				part.Field, part.Type).WithHelp("set the value in the constructor if it is for new ones only"))
+		}
+	}
 	return found
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -46,7 +48,7 @@ func TestCompatCodesHaveTestedExamples(t *testing.T) {
 	for _, info := range diag.Phase("compat") {
 		codes, exit, text := compared(t, old, writeProgram(t, info.BadProgram()))
 		want := 1
-		if slices.Contains([]diag.Code{diag.CompatField, diag.CompatCall, diag.CompatInitial}, info.Code) { // a warning
+		if slices.Contains([]diag.Code{diag.CompatField, diag.CompatCall, diag.CompatInitial, diag.CompatOther}, info.Code) { // a warning
 			want = 0
 		}
 		if !slices.Equal(codes, []string{string(info.Code)}) || exit != want {
@@ -75,6 +77,10 @@ func TestCompatWithADataDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.WriteSchema(schema)
+	b := st.NewBatch()
+	header := row.Header{Layout: schema.Layout("shop.Ware").Number, Top: true}
+	b.Set(header.Encode(event.ActorID{Serial: 1}))
+	st.Append(b)
 	if codes, exit, text := compared(t, data, writeProgram(t, diag.CompatBefore)); exit == 0 || !strings.Contains(text, "is open in this process already") {
 		t.Errorf("an open directory: %v, exit code %d\n%s", codes, exit, text)
 	}
@@ -102,6 +108,28 @@ func TestCompatOfValuesThatAreLeftZero(t *testing.T) {
 	codes, exit, text := compared(t, program(""), program("int q = 7; float lot = random(); time at = now(); "))
 	if !slices.Equal(codes, []string{"AE1006", "AE1006"}) || exit != 0 || !strings.Contains(text, "shop.aeon:3:38: AE1006: warning: field lot of class shop.Line is new: values that are stored get its zero value") {
 		t.Errorf("exit code %d\n%s", exit, text)
+	}
+}
+
+// A field that both versions have gets the new initial value where it was never stored, by a change of the initialiser or without one.
+func TestCompatOfInitialisers(t *testing.T) {
+	program := func(limit, q string) string {
+		return writeProgram(t, "package shop\n\nclass Line { int n; int q"+q+"; }\n\nactorclass Shop {\n\tmap<int, Line> lines;\n\tint limit"+limit+";\n\tShop() { limit = 1; }\n}\n")
+	}
+	old := program(" = 100", " = 7")
+	for _, c := range []struct {
+		limit, q string
+		fields   []string
+	}{{" = 100", " = 7", nil}, {"", " = 7", []string{"limit of class shop.Shop"}}, {" = 101", " = 8", []string{"limit of class shop.Shop", "q of class shop.Line"}}} {
+		codes, exit, text := compared(t, old, program(c.limit, c.q))
+		for _, f := range c.fields {
+			if !strings.Contains(text, "AE1007: warning: field "+f+" has another initial value") {
+				t.Errorf("limit%s, q%s: no warning of %s", c.limit, c.q, f)
+			}
+		}
+		if len(codes) != len(c.fields) || exit != 0 {
+			t.Errorf("limit%s, q%s: exit code %d\n%s", c.limit, c.q, exit, text)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ const (
 	CompatField   Code = "AE1004" // a field is gone, or back; a warning, unless values that are stored would lose it
 	CompatCall    Code = "AE1005" // calls that wait cannot be read; a warning if it is not known whether some wait
 	CompatInitial Code = "AE1006" // warning: a new field is zero in stored actors, whatever its initialiser says
+	CompatOther   Code = "AE1007" // warning: a field has another initial value, also in stored actors that are older than the field
 )
 
 // CompatBefore is the older version of the programs in the examples of these codes.
@@ -110,5 +111,16 @@ call), it has its zero value there, and only actors and values that are made fro
 field be null until an event sets it, if the two must be told apart.`,
 		Bad:  ware("\tfloat lot = random();\n", ""),
 		Good: ware("\tfloat? lot;\n", ""),
+	},
+	{
+		Code: CompatOther, Title: "field has another initial value, also in what is older than the field",
+		Explanation: `This is a warning, if the older version is given as sources. Actors that were stored before a class had the field, and values of
+classes in them, have no value of it: they get its initialiser each time they are read, until an event sets the field, or writes the
+value. So a version with another initialiser, or without one, changes the field in all of them. If every stored actor is
+younger than the field nothing changes.
+
+Keep the initialiser, and set the value of new actors in the constructor.`,
+		Bad:  strings.Replace(ware("", ""), "int price;", "int price = 5;", 1),
+		Good: strings.Replace(ware("", ""), "price = 0;", "price = 5;", 1),
 	},
 }
