@@ -53,7 +53,7 @@ func (f *storedField) isRead(now storedField) bool {
 	if err != nil {
 		return false
 	}
-	_, how, _ := compareFields(was, is)
+	_, how, _ := compareFields(was, is, nil)
 	return how == readAsIs
 }
 
