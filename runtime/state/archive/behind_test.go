@@ -115,6 +115,37 @@ func TestNoIDOfARestoredActorIsGivenAgain(t *testing.T) {
 	}
 }
 
+// An actor is not restored where its class has changed since as it may only while there are no actors of it: the program would not start.
+func TestAnActorIsNotRestoredIntoALaterClass(t *testing.T) {
+	id := event.SerialActor(3, 77)
+	owner := func(fields ...string) []store.Class { return []store.Class{class("p.A", fields, []string{"go (int)"})} }
+	snapshot := snapshotOf(t, used(t, id, 1, 1, owner("n int")), id)
+	for name, later := range map[string][]store.Class{
+		"a reference that cannot be null": owner("n int", "b actor p.B"),
+		"another type":                    owner("n string"),
+	} {
+		e := used(t, id, 1, 1, owner("n int"))
+		s, err := store.ReadSchema(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Count(map[uint32]int{})
+		if err := s.Adopt(later); err != nil {
+			t.Fatal(err)
+		}
+		b := e.NewBatch()
+		s.Write(b)
+		if err := e.Apply(b); err != nil {
+			t.Fatal(err)
+		}
+		before := all(t, e)
+		n, err := RestoreActor(e, id, snapshot)
+		if other := new(LaterSchemaError); !errors.As(err, &other) || all(t, e) != before || !strings.Contains(err.Error(), "or restore to a new directory") {
+			t.Errorf("%s: %d actors were restored, %v", name, n, err)
+		}
+	}
+}
+
 // An actor is restored only where the schema has its class, and that of each call that waits, as its rows were written.
 func TestAnActorIsRestoredWhereItsRowsAreRead(t *testing.T) {
 	id := event.SerialActor(3, 77)

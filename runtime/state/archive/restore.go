@@ -291,6 +291,17 @@ func (e *OtherSchemaError) Error() string {
 	return fmt.Sprintf("the snapshot needs class %s as it was then, and the store lacks %s, as it was brought back from an older copy; start the program that the snapshot was taken of there once, and try again, or restore to a new directory", e.Class, e.Lacks)
 }
 
+// LaterSchemaError says that an actor cannot be restored because a class has changed since as it may not while there are actors of it.
+type LaterSchemaError struct{ Cause error }
+
+// Error implements error.
+func (e *LaterSchemaError) Error() string {
+	return fmt.Sprintf("the program has changed since as it could with no such actors alone, and would not start with those of the snapshot: %v; or restore to a new directory, for the program that the snapshot was taken of", e.Cause)
+}
+
+// Unwrap returns why.
+func (e *LaterSchemaError) Unwrap() error { return e.Cause }
+
 // known returns an error unless the store reads the rows of the snapshot as they were written.
 func (r *actorRestore) known() error {
 	now, err := store.ReadSchema(r.e)
@@ -309,6 +320,14 @@ func (r *actorRestore) known() error {
 		if lacks := now.Lacking(r.schema, class); lacks != "" {
 			return &OtherSchemaError{class, lacks}
 		}
+	}
+	restored := make(map[uint32]int)
+	for n := range r.layouts {
+		restored[n]++
+	}
+	now.Count(restored)
+	if err := now.Check(now.Classes()); err != nil {
+		return &LaterSchemaError{err}
 	}
 	return nil
 }
