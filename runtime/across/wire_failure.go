@@ -24,6 +24,8 @@ const (
 )
 
 func putFailure(e *codec.Encoder, f *event.AbortError) {
+	// Invariant: the failure is one of a call. That of a whole chain is told where the chain has ended.
+	assert.That(!f.Partly, "across: the failure of a chain is sent as that of a call")
 	e.String(f.Msg)
 	putEvent(e, f.Event)
 	e.Bool(f.Fault)
