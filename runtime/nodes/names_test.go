@@ -241,6 +241,28 @@ func TestANameIsFreeAfterAPreparedDeletion(t *testing.T) {
 	})
 }
 
+// A store tells another one which actor has a name when the deletion of the one before is durable: after a crash there would be that one again.
+func TestANameIsToldWhenItIsDurable(t *testing.T) {
+	const trip, late = 10 * time.Millisecond, time.Second
+	synctest.Test(t, func(t *testing.T) {
+		b := badgesOn(t, trip, late)
+		name, cl := b.name(0, 1), b.System(0).Client()
+		home, of := b.badge(0, b.name(0, 0)), b.badge(0, name)
+		b.Settle()
+		began := time.Now()
+		dropped := cl.Issue(home, &badgeDrop, &badgeArgs{of: of})
+		synctest.Wait() // the event has committed, and that is not durable
+		r, err := activation.FindNamed(t.Context(), b.System(1).Client(), &badgeClass, name)
+		if took := time.Since(began); err != nil || r.ID() == of.ID() || took < late {
+			t.Errorf("%q is %v (%v) after %v, and was %v", name, r.ID(), err, took, of.ID())
+		}
+		if err := dropped.Wait(); err != nil {
+			t.Error(err)
+		}
+		b.end()
+	})
+}
+
 // What an event makes, tells another store of and deletes leaves nothing in the sequencing tree.
 func TestWhatIsMadeAndDeletedIsGone(t *testing.T) {
 	b := badgesOn(t, 0, 0)

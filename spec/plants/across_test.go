@@ -359,7 +359,7 @@ var ofAcross = []plant{
 	bug("a name is told before the actor is durable", "runtime/exec/across.go",
 		"return l.s.durable.WaitAll() == nil //",
 		"return true //",
-		faults+" -fault 501"),
+		"./runtime/nodes -run TestANameIsToldWhenItIsDurable"),
 	bug("a key belongs to one incarnation of a named actor of another store", "runtime/activation/method.go",
 		"return q.First, err",
 		"return q.Actor, err",

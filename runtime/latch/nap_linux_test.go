@@ -37,15 +37,17 @@ func TestAWaitForALatchIsWork(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var l Latch
 		l.Lock()
-		done := false
+		waits, done := make(chan struct{}), false
 		go func() {
+			close(waits)
 			l.Lock()
 			done = true
 			l.Unlock()
 		}()
 		go func() {
-			for range 100 * YieldsMax {
-				runtime.Gosched()
+			<-waits
+			for range 100 { // in which the other one has come to its naps
+				nap(napTime)
 			}
 			l.Unlock()
 		}()
