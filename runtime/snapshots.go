@@ -258,11 +258,11 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 func (k *keeping) attempt(ctx context.Context, log *slog.Logger, save func() (*snapshot.Saved, error)) {
 	start := time.Now()
 	saved, err := save()
-	if err != nil && ctx.Err() == nil {
-		log.Error("no snapshot was taken", "to", k.target.String(), "error", err)
-		k.clean(ctx, saved, err, log)
-	}
 	if err != nil {
+		if ctx.Err() == nil {
+			log.Error("no snapshot was taken", "to", k.target.String(), "error", err)
+			k.clean(ctx, saved, err, log)
+		}
 		return
 	}
 	tell(log, saved, start)

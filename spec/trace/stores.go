@@ -188,15 +188,15 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 			continue
 		}
 		r := &entry{section: k.section, line: k.line}
-		switch by, clients := j.callers[k.event], j.callers[k.event].clients; {
-		case k.index < 1 || k.index > len(clients):
+		switch by := j.callers[k.event]; {
+		case k.index < 1 || k.index > len(by.clients):
 			violate(r, Cause, "", []EventID{k.event}, "%s is number %d of event %v, and store %d has not committed that with so many", k.text, k.index, k.event, k.home)
 		case by.home != k.home:
 			violate(r, Cause, "", []EventID{k.event}, "%s is number %d of event %v of store %d, and says that it is one of store %d", k.text, k.index, k.event, by.home, k.home)
-		case clients[k.index-1] != ofAnotherStore:
+		case by.clients[k.index-1] != ofAnotherStore:
 			violate(r, Once, "", []EventID{k.event}, "%s is number %d of event %v, which is for another client, or has come before", k.text, k.index, k.event)
 		default:
-			clients[k.index-1] = clientSeen
+			by.clients[k.index-1] = clientSeen
 		}
 	}
 	type latest struct{ write, read *entry } // of those with the last places

@@ -93,7 +93,7 @@ func (e *OwnedElsewhereError) Error() string {
 // One that is older than the snapshot, as it was brought back from a copy, counts on from the ids and starts that the snapshot knows, and is refused with
 // an *OtherSchemaError if its schema does not have what the rows need.
 func RestoreActor(e store.Engine, root event.ActorID, rows RowSource) (actors int, err error) {
-	r := actorRestore{e: e, b: e.NewBatch(), members: make(map[event.ActorID]bool), schema: store.NewSchema(), layouts: make(map[uint32]bool), signatures: make(map[uint32]bool)}
+	r := actorRestore{e: e, b: e.NewBatch(), members: make(map[event.ActorID]bool), schema: store.NewSchema(), layouts: make(map[uint32]int), signatures: make(map[uint32]bool)}
 	if err := r.run(root, rows); err != nil {
 		r.b.Discard()
 		return 0, err
@@ -121,8 +121,9 @@ type actorRestore struct {
 	members map[event.ActorID]bool
 	root    event.ActorID
 
-	schema              *store.Schema   // of the snapshot
-	layouts, signatures map[uint32]bool // that its rows name
+	schema     *store.Schema   // of the snapshot
+	layouts    map[uint32]int  // how many of its actors have each
+	signatures map[uint32]bool // that its rows name
 }
 
 func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
@@ -246,7 +247,7 @@ func (r *actorRestore) put(key, value []byte) error {
 		if err := h.Read(payload); err != nil {
 			return row.Damage(key, err)
 		}
-		r.layouts[h.Layout] = true
+		r.layouts[h.Layout]++
 		r.members[id] = true
 		if r.present == nil || !r.present.members[id] {
 			if there, err := r.payload(key); err != nil {
@@ -321,11 +322,7 @@ func (r *actorRestore) known() error {
 			return &OtherSchemaError{class, lacks}
 		}
 	}
-	restored := make(map[uint32]int)
-	for n := range r.layouts {
-		restored[n]++
-	}
-	now.Count(restored)
+	now.Count(r.layouts)
 	if err := now.Check(now.Classes()); err != nil {
 		return &LaterSchemaError{err}
 	}
