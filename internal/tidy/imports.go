@@ -24,6 +24,7 @@ var layers = []struct{ pkg, may string }{
 	{"internal/atomicfile", ""},
 	{"internal/bytejson", ""},
 	{"internal/shard", ""},
+	{"internal/smallset", ""},
 	{"internal/similar", ""},
 	{"internal/heapfloor", ""},
 	{"internal/cmdline", "internal/similar"},
@@ -74,8 +75,8 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/state/archive", "dominator runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/snapshot runtime/state runtime/store internal/bytejson internal/cmdline"},
 	{"runtime/state/inspection", "runtime/event runtime/jsoncodec runtime/row runtime/state/archive runtime/store internal/bytejson"},
 	{"runtime/undo", "runtime/order runtime/table runtime/value"},
-	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
-	{"runtime/activation", "runtime/across runtime/callpath runtime/codec runtime/event runtime/history runtime/order runtime/outbox runtime/row runtime/sched runtime/span runtime/state runtime/store runtime/trace runtime/undo runtime/value"},
+	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard internal/smallset"},
+	{"runtime/activation", "runtime/across runtime/callpath runtime/codec runtime/event runtime/history runtime/order runtime/outbox runtime/row runtime/sched runtime/span runtime/state runtime/store runtime/trace runtime/undo runtime/value internal/smallset"},
 	{"runtime/exec", "dominator runtime/across runtime/activation runtime/callpath runtime/codec runtime/commit runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/span runtime/state runtime/state/archive runtime/store runtime/trace runtime/value runtime/watch internal/bytejson"},
 	{"runtime", "runtime/across runtime/activation runtime/callpath runtime/codec runtime/event runtime/exec runtime/fault runtime/history runtime/image runtime/inherit runtime/jsoncodec runtime/order runtime/outbox runtime/sched runtime/settings runtime/snapshot runtime/span runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline internal/heapfloor"},
 	{"runtime/nodes", "runtime runtime/across runtime/event runtime/exec runtime/sched runtime/store runtime/store/memengine"},
@@ -198,7 +199,7 @@ var adapters = []struct {
 // and the project alone: the runtime's source is compiled outside the repository, and the pure packages stay pure.
 // The adapters among them are excepted, and so is what a program is linked with on request to have them.
 const (
-	standardOnly = "client runtime/... dominator lang/ast lang/diag internal/assert internal/bytejson internal/cmdline internal/heapfloor internal/shard internal/similar"
+	standardOnly = "client runtime/... dominator lang/ast lang/diag internal/assert internal/bytejson internal/cmdline internal/heapfloor internal/shard internal/similar internal/smallset"
 	onRequest    = "runtime/node/..."
 )
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/internal/smallset"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 )
@@ -21,7 +22,7 @@ func (r *Run) Prepared(p *row.Prepared, args []byte, number func(*Method) uint32
 	p.Reset()
 	p.Chain = r.Wide().Part.Chain
 	stays := func(h *order.Handle) bool { return !r.Deleting(h) || !h.Is(order.Fresh) } // what is made and deleted was never there
-	var held order.HandleSet
+	var held smallset.Set[*order.Handle]
 	hold := func(h *order.Handle) {
 		if !h.Is(order.Fresh) && held.Add(h) {
 			p.Held = append(p.Held, h.ID)

@@ -22,7 +22,7 @@ type System struct {
 	Scheduler *sched.Scheduler // nil unless the system is scheduled
 	Clock     sched.Clock
 	Log       *slog.Logger
-	IDs       *order.Serials
+	IDs       *event.Serials
 	State     *state.State    // nil: everything is gone with the process
 	Tracer    *history.Tracer // traced systems only
 
@@ -62,7 +62,7 @@ type Run struct {
 	branches    sync.Mutex        // guards which have ended, and confined; taken before the mutex of the attempt
 	branchEnded sched.Cond        // on branches
 	confined    confined          // of an attempt of one of several systems
-	serials     order.SerialBlock // ids for new actors, kept by the pooled object
+	serials     event.SerialBlock // ids for new actors, kept by the pooled object
 }
 
 // Open is called once, when the object that is pooled is made.

@@ -56,7 +56,7 @@ type runs struct {
 	t        *testing.T
 	host     order.Host
 	workers  sched.Workers
-	ids      order.Serials
+	ids      event.Serials
 	reroutes atomic.Uint64
 	system   System
 	seq      uint64

@@ -157,7 +157,7 @@ type System struct {
 	forgets       row.Writer               // of local.Forget
 
 	calls  outbox.Tries[*goCall]
-	ids    order.Serials
+	ids    event.Serials
 	events sched.Pool[Event] // an event keeps a block of actor ids
 
 	callers   sched.Idle[client] // that no call from outside uses now

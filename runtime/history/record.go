@@ -3,6 +3,7 @@ package history
 import (
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/smallset"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -13,7 +14,7 @@ type Record struct {
 	mu    sync.Mutex // branches of the event meet here
 	notes []note
 	last  map[*order.Handle]int // index of the last note of an actor, once there are many
-	wrote order.HandleSet
+	wrote smallset.Set[*order.Handle]
 	// reached is a tick at which the attempt had the last of its locks, in whatever store, as far as is known here; locks is 1 above the LockedHere of the attempt then, 0: there
 	// is none yet. They count in a system among several.
 	reached int64

@@ -18,7 +18,7 @@
 // client may cancel it (cancel.go). Its code changes ownership, and the commit applies the changes (owner.go). Calls that touch
 // no common actor may run at the same time (calls.go).
 //
-// A Host has the ownership graph and the sequencing tree (host.go), finds named actors and numbers the others (directory.go), drives the queues (drive.go, handle.go), and
+// A Host has the ownership graph and the sequencing tree (host.go), finds named actors (directory.go), drives the queues (drive.go, handle.go), and
 // tightens the tree (maintain.go). If actors have their state in a store, the Host has a Residence, which attaches and loads an
 // actor before an attempt touches it; grace periods tell when no attempt uses an actor any more that was taken out (grace.go). A Handle is an actor in memory; a Ref is what programs have of it (ref.go,
 // refjson.go).

@@ -2,6 +2,7 @@ package order
 
 import (
 	"sync"
+	"time"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -9,24 +10,35 @@ import (
 )
 
 // maintainer tightens the sequencing tree, and the tops in it, after ownership has changed (protocol rule
-// 10). Every move is an attempt of the protocol; no event waits for it to be made.
+// 10). Every move is an attempt of the protocol. Nothing needs it, but what enters where a move has entered waits behind it: a move that waits is soon put off.
 type maintainer struct {
-	host  *Host
-	newID func() event.EventID // of a move
-	a     *Attempt             // of the moves, which are made one after the other
-	mu    struct {
+	host   *Host
+	newID  func() event.EventID // of a move
+	a      *Attempt             // of the moves, which are made one after the other
+	putOff time.Time            // when a move was put off last
+	mu     struct {
 		sync.Mutex
 		running bool
 		again   bool
 		closed  bool
 		done    chan struct{}
+		late    []*dominator.Node // whose moves were put off, to be proposed again when timer fires
+		timer   *time.Timer       // nil without late
 	}
 }
+
+// A holder may keep its actor for hours: an event of another store that is away, say. Moves that wait for such holders take about a hundredth of the time of what
+// enters with them: each waits for at most moveWaitMax, and for a hundredth of the time since one was put off, but for moveWaitMin.
+const (
+	moveWaitMax = 20 * time.Millisecond
+	moveWaitMin = moveWaitMax / 200
+	movePause   = 10 * time.Second // until what was put off is tried again
+)
 
 // Tighten makes the maintainer look for tops that are too high, and for moves of nodes in T to lower places.
 func (s *Host) Tighten() { s.maintainer.kick() }
 
-// AwaitMoves returns when no move is pending or under way, and all tops are exact.
+// AwaitMoves returns when no move is under way, or pending without having been put off, and all tops are exact.
 func (s *Host) AwaitMoves() { s.maintainer.wait() }
 
 // StopMoves lets no further move begin, and returns when none is under way.
@@ -54,9 +66,7 @@ func (m *maintainer) loop() {
 	for {
 		again := !m.host.Graph.Tighten(tightenSteps)
 		for _, mv := range m.host.Graph.Pending(16) {
-			if !m.host.moveT(mv) {
-				m.host.Graph.Reconsider(mv.Node)
-			}
+			m.move(mv)
 			again = true
 		}
 		m.mu.Lock()
@@ -71,7 +81,45 @@ func (m *maintainer) loop() {
 	}
 }
 
-// wait returns when no move is pending or running.
+// move makes a move, or puts it off.
+func (m *maintainer) move(mv dominator.Move) {
+	s := m.host
+	if s.scheduler != nil { // what holds an actor in a simulation ends
+		if !s.moveT(mv, nil) {
+			s.Graph.Reconsider(mv.Node)
+		}
+		return
+	}
+	c := &Cancellation{}
+	waitMax := min(max(time.Since(m.putOff)/100, moveWaitMin), moveWaitMax)
+	defer time.AfterFunc(waitMax, c.Cancel).Stop()
+	switch {
+	case s.moveT(mv, c):
+	case !c.said.Load():
+		s.Graph.Reconsider(mv.Node)
+	default:
+		m.putOff = time.Now()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.mu.late = append(m.mu.late, mv.Node); m.mu.timer == nil {
+			m.mu.timer = time.AfterFunc(movePause, m.tryAgain)
+		}
+	}
+}
+
+// tryAgain proposes the moves again that were put off.
+func (m *maintainer) tryAgain() {
+	m.mu.Lock()
+	late := m.mu.late
+	m.mu.late, m.mu.timer = nil, nil
+	m.mu.Unlock()
+	for _, n := range late {
+		m.host.Graph.Reconsider(n)
+	}
+	m.kick()
+}
+
+// wait returns when no move is running, or pending without having been put off.
 func (m *maintainer) wait() {
 	for {
 		m.mu.Lock()
@@ -87,6 +135,9 @@ func (m *maintainer) wait() {
 func (m *maintainer) close() {
 	m.mu.Lock()
 	m.mu.closed = true
+	if m.mu.timer != nil {
+		m.mu.timer.Stop()
+	}
 	m.mu.Unlock()
 	m.wait()
 }
@@ -105,8 +156,8 @@ const moveAttemptsMax = 8
 // parent, unless that is virtual, then down the T-paths to the node and to its new
 // parent. Without the latter, an event that has passed the node and still waits on the
 // new path would meet the node's subtree a second time, below itself. It reports false
-// if it has been withdrawn too often.
-func (s *Host) moveT(mv dominator.Move) bool {
+// if it has been withdrawn too often, or is cancelled.
+func (s *Host) moveT(mv dominator.Move, cancel *Cancellation) bool {
 	a, c := s.maintainer.a, s.HandleOf(mv.Node)
 	if a == nil {
 		a = &Attempt{}
@@ -114,6 +165,7 @@ func (s *Host) moveT(mv dominator.Move) bool {
 		s.maintainer.a = a
 	}
 	a.Host, a.ID, a.Target, a.Effects, a.Work, a.moveTo = s, s.maintainer.newID(), c, &moveEffects, moveWork{}, s.HandleOf(mv.Parent)
+	a.Cancellation = cancel
 	defer a.Reset()
 	if s.residence != nil {
 		a.Begin()
@@ -138,7 +190,9 @@ func (s *Host) moveT(mv dominator.Move) bool {
 			s.Moves.Add(1)
 			return true
 		}
-		a.withdraw(Withdrawal{}, true)
+		if a.withdraw(Withdrawal{}, true); a.Cancelled() {
+			break
+		}
 	}
 	return false
 }

@@ -2,6 +2,8 @@ package order
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -43,4 +45,64 @@ func TestTheMaintainerTightensTops(t *testing.T) {
 	if n := tops(func(h *Handle) *Handle { return h }); n > 0 {
 		t.Errorf("%d of %d tops are too high", n, len(owners))
 	}
+}
+
+// What enters where a move has entered waits behind it. Moves that wait for actors that are held for long are put off, and made when these are free.
+func TestMovesDoNotWaitForLongHolders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newHost(t)
+		bank := s.root(0, 1)
+		x, y := s.child(bank, 2), s.child(bank, 3)
+		enter := func(target *Handle) *Attempt {
+			a := s.attempt(target)
+			if err := a.Enter(); err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		leave := func(a *Attempt) {
+			a.Release(false)
+			a.Reset()
+		}
+		var shared []*Handle
+		var holders []*Attempt
+		for n := range uint64(20) {
+			c := s.NewHandle(treeShape, event.ActorID{Serial: 4 + n}, Created)
+			s.Graph.PlaceFresh(&c.Node, []*dominator.Node{&x.Node, &y.Node})
+			shared, holders = append(shared, c), append(holders, enter(c))
+		}
+		a := enter(x)
+		for _, c := range shared {
+			a.ChangeEdge(x, c, -1)
+		}
+		if err := a.ApplyChanges(); err != nil {
+			t.Fatal(err)
+		}
+		leave(a)
+		synctest.Wait() // a move has the bank, and waits for its actor
+		const long = 100 * time.Second
+		since, waited := time.Now(), time.Duration(0)
+		for time.Since(since) < long {
+			began := time.Now()
+			leave(enter(bank)) // with a move that waits until the actor is free this is a deadlock
+			waited += time.Since(began)
+			time.Sleep(time.Millisecond)
+		}
+		if waited > long/100 {
+			t.Errorf("in %v, events on the owner have waited for %v behind moves", long, waited)
+		}
+		if n := s.Moves.Load(); n > 0 {
+			t.Fatalf("%d actors were moved while they were held", n)
+		}
+		for _, a := range holders {
+			leave(a)
+		}
+		time.Sleep(movePause)
+		synctest.Wait()
+		for _, c := range shared {
+			if p := s.ParentOf(c); p != y {
+				t.Errorf("%v is below %v when it is free, and not below its only owner", c.ID, p.ID)
+			}
+		}
+	})
 }
