@@ -29,7 +29,9 @@ func (d *Dying) Add(list []*order.Handle) (known func()) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for _, h := range list {
-			delete(d.over, h)
+			if d.over[h] == over { // else another event deletes it by now: this one had given back its locks
+				delete(d.over, h)
+			}
 		}
 		close(over)
 	}
