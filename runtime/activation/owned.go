@@ -13,34 +13,46 @@ import (
 func (cx *Activation) MoveEdges(self *order.Self, old, v any) {
 	p := order.HandleOf(self.Ref())
 	if o, n, ok := order.SingleRefs(old, v); ok {
-		if o != nil {
+		if o != nil && o != n {
 			cx.edge(p, o, -1)
 		}
-		if n != nil {
+		if n != nil && o != n {
 			cx.edge(p, n, 1)
 		}
 		return
 	}
+	// What both refer to p owns all the while: it is not given anew, and is not checked.
+	net := make(map[order.Ref]int)
+	order.EachRef(old, func(r order.Ref) { net[r]-- })
+	order.EachRef(v, func(r order.Ref) { net[r]++ })
 	// Additions are checked after removals, so that an edge may be turned round.
-	order.EachRef(old, func(r order.Ref) { cx.edge(p, order.HandleOf(r), -1) })
-	order.EachRef(v, func(r order.Ref) { cx.edge(p, order.HandleOf(r), 1) })
+	order.EachRef(old, func(r order.Ref) {
+		if net[r] < 0 {
+			net[r]++
+			cx.edge(p, order.HandleOf(r), -1)
+		}
+	})
+	order.EachRef(v, func(r order.Ref) {
+		if net[r] > 0 {
+			net[r]--
+			cx.edge(p, order.HandleOf(r), 1)
+		}
+	})
 }
 
 // edge notes that p holds units more references to c.
 func (cx *Activation) edge(p, c *order.Handle, units int) {
-	if c.Is(order.Elsewhere) {
-		if units > 0 && p.Shape.SelfRecursive && cx.Run.Host.UnitsAbroad(p.ID, c.ID) <= 0 {
-			cx.checkCycle(p, c)
-		}
-		cx.Run.ChangeAbroad(p, c, units)
-		return
-	}
 	cx.attach(c)
-	// The class graph has no cycles but loops, so that a cycle lies within one class.
-	if units > 0 && p.Shape.SelfRecursive && p.Shape == c.Shape {
+	abroad := c.Is(order.Elsewhere)
+	// The class graph has no cycles but loops, so that a cycle lies within one class. That of an actor of another store may be unknown.
+	if units > 0 && p.Shape.SelfRecursive && (abroad || p.Shape == c.Shape) {
 		cx.checkCycle(p, c)
 	}
-	cx.Run.ChangeEdge(p, c, units)
+	if abroad {
+		cx.Run.ChangeAbroad(p, c, units)
+	} else {
+		cx.Run.ChangeEdge(p, c, units)
+	}
 }
 
 // MsgCycle is the fault of an event whose changes would close a cycle of ownership.
@@ -55,9 +67,10 @@ func (cx *Activation) checkCycle(p, c *order.Handle) {
 		fault(MsgCycle)
 	}
 	switch {
+	case !r.MayClose(p, c):
 	case c.Is(order.Elsewhere):
 		cx.checkAbroad(p, []event.ActorID{c.ID})
-	case r.MayClose(p, c):
+	default:
 		reach, abroad := cx.reach(c)
 		if slices.Contains(reach, p) {
 			fault(MsgCycle)

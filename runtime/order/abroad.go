@@ -68,9 +68,11 @@ func (a *Attempt) ChangeAbroad(p, c *Handle, units int) {
 }
 
 // OwnsAbroad lists the actors of other stores that h owns, the event's own changes included.
-func (a *Attempt) OwnsAbroad(h *Handle) []event.ActorID {
-	list := a.Host.OwnedAbroad(h.ID)
+func (a *Attempt) OwnsAbroad(h *Handle) (list []event.ActorID) {
 	units := make(map[event.ActorID]int)
+	for _, id := range a.Host.OwnedAbroad(h.ID) {
+		units[id] = a.Host.UnitsAbroad(h.ID, id)
+	}
 	a.LockShared()
 	for _, e := range a.Abroad {
 		if e.Owner == h {
@@ -79,14 +81,10 @@ func (a *Attempt) OwnsAbroad(h *Handle) []event.ActorID {
 	}
 	a.UnlockShared()
 	for id, n := range units {
-		if n > 0 && !slices.Contains(list, id) {
+		if n > 0 {
 			list = append(list, id)
 		}
 	}
-	list = slices.DeleteFunc(list, func(id event.ActorID) bool {
-		n, changed := units[id]
-		return changed && n < 0 && a.Host.UnitsAbroad(h.ID, id)+n <= 0
-	})
 	slices.SortFunc(list, compareActors)
 	return list
 }

@@ -128,20 +128,26 @@ func (a *Attempt) netEdges() map[edgeKey]int {
 // away, if meanwhile it has given nothing to other owners, by which c could have come to
 // reach p. The committed edges of p are still, as the event holds p for writing.
 func (a *Attempt) owns(p, c *Handle) bool {
+	a.LockShared()
 	units, others := 0, false
-	a.hasEdge(func(e *EdgeDelta) bool {
-		if e.Owner == p && e.Child == c {
-			units += e.Units
-		} else if e.Owner != p && e.Units > 0 {
-			others = true
+	for _, list := range [...][]EdgeDelta{a.Edges, a.Abroad} {
+		for i := range list {
+			if e := &list[i]; e.Owner == p && e.Child == c {
+				units += e.Units
+			} else if e.Owner != p && e.Units > 0 {
+				others = true
+			}
 		}
-		return false
-	})
+	}
+	a.UnlockShared()
 	if p.Is(Fresh|Deleted) || c.Is(Fresh|Deleted) {
 		return units > 0
 	}
 	committed := a.Host.Graph.Units(&p.Node, &c.Node)
-	return committed+units > 0 || committed > 0 && !others
+	if c.Is(Elsewhere) {
+		committed = a.Host.UnitsAbroad(p.ID, c.ID)
+	}
+	return committed+units > 0 || committed > 0 && !others && !c.Is(Elsewhere)
 }
 
 // hasEdge reports whether this event has changed an edge that match accepts.

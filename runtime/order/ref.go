@@ -85,15 +85,7 @@ func (r Ref) EachRef(f func(Ref)) {
 }
 
 // CompareKey orders references as map keys and set elements.
-func (r Ref) CompareKey(o Ref) int {
-	switch a, b := r.ID(), o.ID(); {
-	case a == b:
-		return 0
-	case a.Less(b):
-		return -1
-	}
-	return 1
-}
+func (r Ref) CompareKey(o Ref) int { return compareActors(r.ID(), o.ID()) }
 
 // String is the text that a program gets of the reference: Class("name"), or Class alone for
 // an actor without a name, so that it is the same in every run.
