@@ -123,13 +123,12 @@ func (a *Attempt) netEdges() map[edgeKey]int {
 	return net
 }
 
-// owns reports whether p owns c so that another edge closes no cycle and needs no
-// rule 8: by an edge that is there now, or by a committed one that the event has taken
-// away, if meanwhile it has given nothing to other owners, by which c could have come to
-// reach p. The committed edges of p are still, as the event holds p for writing.
+// owns reports whether p owns c so that another edge closes no cycle and needs no rule 8: by an edge that is there now, or by a committed one that the
+// event has taken away, if meanwhile it has given nothing to other owners, by which c could have come to reach p. The committed edges of p are still, as
+// the event holds p for writing.
 func (a *Attempt) owns(p, c *Handle) bool {
 	a.LockShared()
-	units, others := 0, false
+	units, others := 0, a.wide || a.isPart // what it has given in other stores is not known here
 	for _, list := range [...][]EdgeDelta{a.Edges, a.Abroad} {
 		for i := range list {
 			if e := &list[i]; e.Owner == p && e.Child == c {
@@ -147,7 +146,7 @@ func (a *Attempt) owns(p, c *Handle) bool {
 	if c.Is(Elsewhere) {
 		committed = a.Host.UnitsAbroad(p.ID, c.ID)
 	}
-	return committed+units > 0 || committed > 0 && !others && !c.Is(Elsewhere)
+	return committed+units > 0 || committed > 0 && !others
 }
 
 // hasEdge reports whether this event has changed an edge that match accepts.
