@@ -57,9 +57,10 @@
 //
 // NCA, IsAncestor, Child: O(log depth), by jump pointers. NewChild, NewRoot, Attach,
 // Detach: O(1). Edge edits: O(1) amortised at any degree, plus one step for every owner
-// of a node whose top changes, plus the cycle check, which is O(log depth) when
-// c owns nothing, when p has no owner or when p lies outside T-subtree(top(c)),
-// and otherwise at most twice the smaller of the two pruned searches, forward
-// from c and backward from p. MoveT: the size of the subtree moved and of the
+// of a node whose top changes, plus one for every edge that leads out of the T-subtree of
+// its owner when the one goes that has held the owner's top up, plus the cycle check, which
+// is O(log depth) when c owns nothing, when p has no owner or when p lies outside
+// T-subtree(top(c)), and otherwise at most twice the smaller of the two pruned searches,
+// forward from c and backward from p. MoveT: the size of the subtree moved and of the
 // edges at it. The start of an event never enumerates the region that it enters.
 package dominator

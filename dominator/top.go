@@ -104,10 +104,12 @@ func (g *Graph) localTop(x *Node) (t *Node, steps int) {
 	t = x
 	limit := x.top.Load()
 	for i := range e.escaping {
-		if t == limit {
+		if t = nca(t, e.out[i].child.top.Load()); t == limit {
+			// Below limit, x and the tops before this one lie under one T-child, and this one does not: it holds the top up by itself. In front of the
+			// others it ends the next search at once, as long as it is there.
+			e.swap(0, i)
 			return t, int(i) + 1
 		}
-		t = nca(t, e.out[i].child.top.Load())
 	}
 	return t, int(e.escaping) + 1
 }
