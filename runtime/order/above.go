@@ -312,14 +312,14 @@ func (a *Attempt) StartPart(home event.StoreID, turn uint64, wanted []Wanted, of
 	a.Number, a.parallel, a.refused, a.turn, a.of, a.isPart = 1, true, told, turn, home, true
 	a.moves = a.Host.Graph.Moves()
 	for _, w := range wanted {
-		if w.Actor.IsWholePartition() {
-			continue
+		if !w.Actor.IsWholePartition() {
+			a.members.add(of.Handle(w.Actor), w.Mode, w.Tree)
 		}
-		h := of.Handle(w.Actor)
-		a.members.add(h, w.Mode, w.Tree && h.Shape != nil && h.Shape.Owning())
 	}
-	for i := range a.members.members {
-		a.reaching = a.reaching || a.members.members[i].tree
+	for i := range a.members.members { // which are attached now: only then is the class of each known
+		m := &a.members.members[i]
+		m.tree = m.tree && m.h.Shape.Owning()
+		a.reaching = a.reaching || m.tree
 	}
 }
 

@@ -484,3 +484,35 @@ func TestStoresThatTakePartsInAnyOrder(t *testing.T) {
 		t.Error("all events have ended")
 	}
 }
+
+// attaching is a residence with one actor that is detached: nothing is known of it but its id.
+type attaching struct {
+	Residence
+	owner, h *Handle
+}
+
+func (r *attaching) Handle(event.ActorID) *Handle { return r.h }
+
+func (r *attaching) Attach(h *Handle) error {
+	h.Shape = treeShape
+	h.Host.Graph.NewChild(&r.owner.Node, &h.Node)
+	h.State.Store(Created)
+	return nil
+}
+
+// A part is to cover what is below an actor, and its store learns what can be there as it attaches the actor.
+func TestAPartCoversWhatIsBelowAnActorThatWasDetached(t *testing.T) {
+	s := newHost(t)
+	r := &attaching{owner: s.root(0, 1), h: &Handle{ID: event.ActorID{Serial: 2}, Host: s}}
+	r.h.State.Store(Detached)
+	s.Reside(r)
+	p := &Attempt{}
+	p.Open(s)
+	p.Host, p.Effects, p.Work = s, &Effects{Below: Any, BelowMode: Write}, event.EventID{}
+	p.StartPart(1, Ordered|1, []Wanted{{Actor: r.h.ID, Mode: Write, Tree: true}}, r, nil)
+	if !p.members.members[0].tree || !p.reaching {
+		t.Errorf("the part enters for %v alone", r.h.ID)
+	}
+	p.TakePart()
+	p.EndPart(false)
+}
