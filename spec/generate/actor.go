@@ -17,6 +17,7 @@ type actor struct {
 	extras  []*extra
 	hoard   []*method // those that write large containers; the first fills them
 	methods []*method
+	upend   *method // nil if there is none
 	build   *method // the constructor
 	audit   *method
 	// ctorText declares the fields and the constructor.
@@ -280,6 +281,7 @@ func (g *gen) richMethods(a *actor) {
 	if g.chance(3) {
 		g.fanMethod(a)
 	}
+	g.upendMethods(a)
 }
 
 // fanMethod writes a method with many branches.

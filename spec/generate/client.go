@@ -158,6 +158,10 @@ func (b *body) clientStep(roots *[]*variable, promises *[]*promise) {
 		return
 	}
 	r := pick(g, *roots)
+	if r.typ.actor.upend != nil && g.chance(3) {
+		b.upends(r)
+		return
+	}
 	m := pick(g, r.typ.actor.methods)
 	if hoard := r.typ.actor.hoard; len(hoard) > 0 && !g.chance(3) {
 		m = pick(g, hoard)

@@ -627,7 +627,7 @@ var ofAcross = []plant{
 	bug("an edge that an event gives in another store closes no cycle", "runtime/order/owner.go",
 		"units, others := 0, a.wide || a.isPart",
 		"units, others := 0, false",
-		"./spec/golden -run TestGoldenPrograms -only own-back-after-one-below -stores 6"),
+		"./spec/golden -run TestGoldenPrograms -only own-back-after-one-below -stores 6", "./spec/differ -run OnThreeStores/sequential -stores 2 -first 27 -shrink=false"),
 	unaudited(bug("a part reads without locks", "runtime/order/acquire.go",
 		"\tif h.IsPrivate() {",
 		"\tif h.IsPrivate() || a.isPart && mode == Read {",
