@@ -27,6 +27,7 @@ type DB struct {
 	identity  store.Identity
 	log       *slog.Logger
 	lock      io.Closer
+	changes   fileChanges // by pebble, and to its logs
 	group     group
 	memory    memory
 	readOnly  bool
@@ -178,7 +179,7 @@ func (d *DB) Sync() (err error) {
 // Close implements store.Engine.
 func (d *DB) Close() (err error) {
 	defer func() {
-		if unlocked := d.lock.Close(); err == nil {
+		if unlocked := d.unlock(d.lock); err == nil {
 			err = unlocked
 		}
 	}()

@@ -31,6 +31,9 @@ func (d *DB) Flush() (err error) {
 // Stuck is closed when a goroutine of pebble has stopped for ever, with the locks that it holds.
 func (d *DB) Stuck() <-chan struct{} { return d.stuck }
 
+// Stop stops the engine as a goroutine of pebble does that has failed.
+func (d *DB) Stop(err error) { d.stop(err) }
+
 // OpenSmall opens a store whose logs are so short that they rotate all the time.
 func OpenSmall(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
 	return openTables(fs, dir, o, 16<<10)

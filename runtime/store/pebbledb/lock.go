@@ -1,8 +1,10 @@
 package pebbledb
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -18,7 +20,7 @@ func lockDir(fs vfs.FS, dir string, look bool) (io.Closer, error) {
 		return lockFile(dir, path)
 	}
 	l, err := fs.Lock(path)
-	if ofSystem(err) {
+	if ofSystem(err) && !errors.Is(err, syscall.EAGAIN) { // which a file system in memory says of a lock that is held
 		return nil, err
 	}
 	if err != nil {
@@ -27,7 +29,7 @@ func lockDir(fs vfs.FS, dir string, look bool) (io.Closer, error) {
 	return l, nil
 }
 
-// unlocked is the lock of a directory that no process can write to.
+// unlocked is the lock of what needs none: no process can write to the directory, or another lock guards it.
 type unlocked struct{}
 
 // Close implements io.Closer.

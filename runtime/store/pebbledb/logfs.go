@@ -30,7 +30,6 @@ type logFS struct {
 	w   *witness
 	// fatal takes an error that pebble would panic with.
 	fatal func(error)
-	look  bool // nothing is to be changed
 	// table checks a table that is opened for the first time; tables are those that it has found good.
 	table  func(name string) error
 	tables sync.Map
@@ -43,7 +42,7 @@ const (
 )
 
 func (d *DB) newLogFS(pebbleDir string) *logFS {
-	fs := d.fs
+	fs := vfs.FS(&changeFS{d.fs, &d.changes})
 	w := &witness{fs: fs, id: d.id, path: fs.PathJoin(pebbleDir, witnessName)}
 	zeros := make([]byte, fillLess)
 	if vfs.Root(fs) == vfs.Default {
@@ -56,13 +55,8 @@ func (fs *logFS) isLog(name string) bool {
 	return strings.HasSuffix(name, logSuffix) && fs.PathDir(name) == fs.dir
 }
 
-// Lock implements vfs.FS. A reader makes no file: the lock of the data directory is enough.
-func (fs *logFS) Lock(name string) (io.Closer, error) {
-	if fs.look {
-		return unlocked{}, nil
-	}
-	return fs.FS.Lock(name)
-}
+// Lock implements vfs.FS: the lock of the data directory is enough. Pebble would keep its own for ever if it was stopped.
+func (fs *logFS) Lock(string) (io.Closer, error) { return unlocked{}, nil }
 
 // Create implements vfs.FS.
 func (fs *logFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {

@@ -30,7 +30,7 @@ func makeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) 
 	if d.lock == nil {
 		return d.describe(err)
 	}
-	defer d.lock.Close()
+	defer d.unlock(d.lock)
 	d.lock = unlocked{} // Close is not the end of it
 	switch {
 	case err != nil:

@@ -43,7 +43,7 @@ func OpenFS(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
 func (d *DB) opened(o store.EngineOptions) (*DB, error) {
 	if err := d.open(o); err != nil {
 		if d.lock != nil {
-			d.lock.Close() // the error that counts is the first
+			d.unlock(d.lock) // the error that counts is the first
 		}
 		return nil, d.describe(err)
 	}
@@ -278,7 +278,6 @@ func (d *DB) openPebble(f aeonFile, o store.EngineOptions) (checked, error) {
 	}
 	d.id, d.ownedFrom = idOf(f.store), f.ownedFrom()
 	d.logs = d.newLogFS(path)
-	d.logs.look = d.readOnly
 	d.opening.Store(true)
 	options := d.options(o)
 	options.ErrorIfNotExists = true

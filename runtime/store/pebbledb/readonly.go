@@ -29,7 +29,7 @@ func openReadOnlyFS(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
 	d.readOnly = true
 	if err := d.openReadOnly(o); err != nil {
 		if d.lock != nil {
-			d.lock.Close() // the error that counts is the first
+			d.unlock(d.lock) // the error that counts is the first
 		}
 		return nil, d.describe(err)
 	}

@@ -162,7 +162,7 @@ var faultyActs = []faultyAct{
 
 // Each call of an opening, of a closing, of a look and of a restore fails with each number. The outcome is never
 // damage: it names the file and the number, and has the type that says what to do. When the fault is gone the store
-// opens with all that is in it, whether the machine has lost its power in between or not.
+// opens with all that is in it, whether the machine has lost its power in between or not, and in the same process, too.
 func TestEveryCallFails(t *testing.T) {
 	for _, a := range faultyActs {
 		t.Run(a.name, func(t *testing.T) {
@@ -220,6 +220,12 @@ func (a *faultyAct) fails(t *testing.T, base *vfs.MemFS, f *callFault, told func
 		if err := openAndClose(a.groups)(image); err != nil {
 			t.Errorf("%v, sticky %v: afterwards, with %d %% of what was not synced: %v", f, f.sticky, lost, err)
 		}
+	}
+	if a.dir == madeDir && made(t, fs) {
+		return err != nil
+	}
+	if err := worksAgain(fs, a.do); err != nil {
+		t.Errorf("%v, sticky %v: again: %v", f, f.sticky, err)
 	}
 	return err != nil
 }
