@@ -40,6 +40,7 @@ func (w *stallWatch) end() {
 	defer w.mu.Unlock()
 	if w.mu.told > 0 {
 		w.log.Warn("the disk answers again", "stalled", time.Since(w.mu.began).Round(time.Millisecond))
+		w.mu.timer.Reset(stallReport) // it was set to when this stall would have doubled
 	}
 	w.mu.began, w.mu.told = time.Time{}, 0
 }
