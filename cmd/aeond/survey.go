@@ -52,7 +52,7 @@ func (s *survey) row(key, payload []byte) {
 		return
 	}
 	s.counts[section]++
-	if number, ok := store.SignatureOf(section, payload); ok {
+	if number, has, _ := store.SignatureOf(section, payload); has {
 		of := s.waiting[number]
 		if of == nil {
 			of = &calls{first: slices.Clone(key)}

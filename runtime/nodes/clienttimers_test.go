@@ -180,7 +180,7 @@ func TestTimersForClientsElsewhereAreListed(t *testing.T) {
 		}
 		for p := range event.PartitionID(len(x.all)) {
 			if err := store.VerifySection(x.Engine(1), p, store.Timers, func(_, payload []byte) {
-				if n, has := store.SignatureOf(store.Timers, payload); has {
+				if n, has, _ := store.SignatureOf(store.Timers, payload); has {
 					t.Errorf("it waits for a method with the signature %d", n)
 				}
 			}, func(err *store.CorruptError) { t.Error(err) }); err != nil {

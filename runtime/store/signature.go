@@ -165,9 +165,10 @@ func WaitingCalls(r Reader) (map[uint32]int, error) {
 	for p := range partitions {
 		for _, section := range []Section{Continuations, Outbox, Timers} {
 			row := func(key, payload []byte) {
-				if number, ok := SignatureOf(section, payload); ok {
+				number, has, whole := SignatureOf(section, payload)
+				if has {
 					waiting[number]++
-				} else if bad == nil {
+				} else if !whole && bad == nil {
 					bad = &CorruptError{slices.Clone(key), "it has no signature"}
 				}
 			}

@@ -156,6 +156,7 @@ func TestWaitingCallsAreCounted(t *testing.T) {
 	row(0, store.Timers, 3, 0x80, 1, 9)
 	row(1, store.Continuations, 4, 7)
 	row(1, store.Sessions, 5, 7)
+	row(0, store.Timers, 8, 0, 9, 9) // calls a client, which has no signature
 	st.Append(b)
 	got, err := store.WaitingCalls(st)
 	if want := map[uint32]int{7: 3, 128: 1}; err != nil || !maps.Equal(got, want) {

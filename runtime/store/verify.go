@@ -41,14 +41,15 @@ func SectionOf(key []byte) (p event.PartitionID, s Section, ok bool) {
 	return event.PartitionID(binary.BigEndian.Uint16(key[1:])), Section(key[3]), true
 }
 
-// SignatureOf returns the number of the signature with which the row of a waiting call begins. ok is false for rows of
-// other sections, for one that is too short, and for a timer that calls a client: that has none.
-func SignatureOf(s Section, payload []byte) (number uint32, ok bool) {
+// SignatureOf returns the number of the signature with which the row of a waiting call begins. has is false for rows that
+// have none: those of other sections, and a timer that calls a client. whole is false for a call that is too short.
+func SignatureOf(s Section, payload []byte) (number uint32, has, whole bool) {
 	if s != Continuations && s != Outbox && s != Timers {
-		return 0, false
+		return 0, false, true
 	}
 	n, size := binary.Uvarint(payload)
-	return uint32(n), size > 0 && (n > 0 || s != Timers)
+	whole = size > 0
+	return uint32(n), whole && (n > 0 || s != Timers), whole
 }
 
 // String names what the rows of a section are.

@@ -239,7 +239,7 @@ func (r *actorRestore) put(key, value []byte) error {
 	if !ok {
 		return r.own(key, payload)
 	}
-	if n, ok := store.SignatureOf(section, payload); ok {
+	if n, has, _ := store.SignatureOf(section, payload); has {
 		r.signatures[n] = true
 	}
 	if section == store.Headers {
