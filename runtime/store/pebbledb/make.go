@@ -55,7 +55,7 @@ func makePrivateDir(fs vfs.FS, dir string) error {
 	if err := syncAbove(fs, parent); err != nil {
 		return err
 	}
-	return fs.MkdirAll(dir, 0o700) // which is made durable with the store
+	return mkdir(fs, dir, 0o700) // which is made durable with the store
 }
 
 // fill opens the store that was created, and says that it is ready when all that is to be in it is durable.

@@ -144,6 +144,21 @@ func TestMakeFillsAMountPoint(t *testing.T) {
 	}
 }
 
+// A link that leads nowhere is told, and stays.
+func TestMakeAtALinkThatLeadsNowhere(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	err := pebbledb.Make(link, store.EngineOptions{Program: "bank", Log: silent}, fillGroups)
+	if nowhere := new(pebbledb.NowhereError); !errors.As(err, &nowhere) || nowhere.Link != link {
+		t.Errorf("Make: %v", err)
+	}
+	if to, err := os.Readlink(link); to != "nowhere" || err != nil {
+		t.Errorf("the link is %q, %v", to, err)
+	}
+}
+
 // A link to an empty directory stays, and that directory gets the store, unless fill fails.
 func TestMakeFollowsALink(t *testing.T) {
 	root := t.TempDir()

@@ -21,7 +21,7 @@ const inMemory = "memory"
 
 // Open opens the store in a directory of the file system, and creates it if the directory is
 // empty or missing, unless it must exist; without a directory it makes one in memory, which is gone with the process. A directory that it refuses is as it was before; the errors are
-// *MissingError, *ForeignError, *NotDirectoryError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
+// *MissingError, *ForeignError, *NotDirectoryError, *NowhereError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
 // *DiskError, *EngineError, *PartError, *store.OtherProgramError and *store.NewerFormatError.
 func Open(dir string, o store.EngineOptions) (store.Engine, error) {
 	fs := vfs.Default
@@ -349,10 +349,24 @@ func makeDir(fs vfs.FS, dir string, mode os.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := fs.MkdirAll(dir, mode); err != nil && !os.IsExist(err) {
+	if err := mkdir(fs, dir, mode); err != nil {
 		return err
 	}
 	return syncDir(fs, parent)
+}
+
+// mkdir creates a directory in one that is there, unless another process does. A link that leads nowhere is there, too,
+// and nothing is found at it.
+func mkdir(fs vfs.FS, dir string, mode os.FileMode) error {
+	err := fs.MkdirAll(dir, mode)
+	if !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	there, err := isThere(fs, dir)
+	if err == nil && !there {
+		err = &NowhereError{dir}
+	}
+	return err
 }
 
 func isThere(fs vfs.FS, path string) (bool, error) {

@@ -29,6 +29,14 @@ func (e *NotDirectoryError) Error() string {
 	return fmt.Sprintf("%s is a file, and the data needs a directory; name an empty directory or one that does not exist yet", e.Dir)
 }
 
+// NowhereError refuses a link to something that is not there.
+type NowhereError struct{ Link string }
+
+// Error implements error.
+func (e *NowhereError) Error() string {
+	return e.Link + " is a link that leads nowhere; mount the disk that it leads to, mend the link, or name another directory"
+}
+
 // MissingError says that a directory that was to hold data does not.
 type MissingError struct {
 	Dir   string
@@ -208,7 +216,7 @@ func describe(dir string, err error) error {
 		return bad // without what pebble has said around it
 	}
 	for _, known := range []any{new(*AccessError), new(*NoSpaceError), new(*DiskError), new(*LimitError), new(*EngineError), new(*InUseError), new(*ForeignError), new(*MissingError), new(*PartError),
-		new(*NotDirectoryError), new(*store.OtherProgramError), new(*store.NewerFormatError)} {
+		new(*NotDirectoryError), new(*NowhereError), new(*store.OtherProgramError), new(*store.NewerFormatError)} {
 		if errors.As(err, known) {
 			return err
 		}

@@ -30,6 +30,10 @@ func tree(t *testing.T, root string) map[string]string {
 			found[path] = "directory"
 			return err
 		}
+		if d.Type() == fs.ModeSymlink {
+			found[path], err = os.Readlink(path)
+			return err
+		}
 		data, err := os.ReadFile(path)
 		found[path] = string(data)
 		return err
@@ -86,6 +90,21 @@ func TestRefusals(t *testing.T) {
 			write(t, filepath.Dir(dir), "x")
 		}, new(*pebbledb.NotDirectoryError),
 			"PARENT is a file, and the data needs a directory; name an empty directory or one that does not exist yet"},
+		{"a link to a disk that is not mounted", func(t *testing.T, dir string) {
+			os.Remove(dir)
+			if err := os.Symlink("nowhere", dir); err != nil {
+				t.Fatal(err)
+			}
+		}, new(*pebbledb.NowhereError),
+			"DIR is a link that leads nowhere; mount the disk that it leads to, mend the link, or name another directory"},
+		{"below such a link", func(t *testing.T, dir string) {
+			os.Remove(dir)
+			os.Remove(filepath.Dir(dir))
+			if err := os.Symlink("nowhere", filepath.Dir(dir)); err != nil {
+				t.Fatal(err)
+			}
+		}, new(*pebbledb.NowhereError),
+			"PARENT is a link that leads nowhere; mount the disk that it leads to, mend the link, or name another directory"},
 		{"another program's", func(t *testing.T, dir string) {
 			engine, err := pebbledb.Open(dir, store.EngineOptions{Program: "hotel"})
 			if err != nil {

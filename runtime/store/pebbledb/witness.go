@@ -170,7 +170,7 @@ func (w *witness) open() (err error) {
 			return err
 		}
 	}
-	if os.IsNotExist(missing) {
+	if errors.Is(missing, os.ErrNotExist) {
 		return syncDir(w.fs, dir)
 	}
 	return nil

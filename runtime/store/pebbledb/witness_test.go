@@ -2,10 +2,14 @@ package pebbledb_test
 
 import (
 	"io"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
@@ -130,5 +134,35 @@ func TestOldWitness(t *testing.T) {
 				t.Errorf("cut at %d of %d: %v", len(old), len(data), err)
 			}
 		})
+	}
+}
+
+// The first WITNESS is durable in its directory before pebble goes on.
+func TestFirstWitnessIsMadeDurable(t *testing.T) {
+	for name, base := range map[string]vfs.FS{"system": vfs.Default, "memory": vfs.NewMem()} {
+		dir, made, synced := filepath.Join(t.TempDir(), "data"), false, false
+		fs := errorfs.Wrap(base, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			switch {
+			case op.Kind == errorfs.OpFileSyncData && filepath.Base(op.Path) == "WITNESS":
+				made = true
+			case op.Kind == errorfs.OpOpenDir && filepath.Base(op.Path) == "db":
+				synced = synced || made
+			case op.Kind == errorfs.OpCreate && strings.HasPrefix(filepath.Base(op.Path), "marker.manifest.000001"):
+				if !synced {
+					t.Errorf("%s: the marker is made before the WITNESS is durable", name)
+				}
+			}
+			return nil
+		}))
+		d, err := pebbledb.OpenFS(fs, dir, store.EngineOptions{Program: "bank", Log: silent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if !made {
+			t.Errorf("%s: there is no WITNESS", name)
+		}
 	}
 }
