@@ -284,12 +284,19 @@ func (r *actorRestore) own(key, payload []byte) error {
 	return store.CountOn(r.b, r.e, key, payload)
 }
 
-// OtherSchemaError says that an actor cannot be restored because the store does not have a class as the rows of the snapshot were written.
-type OtherSchemaError struct{ Class, Lacks string }
+// OtherSchemaError says that an actor cannot be restored because the store does not know of a class what the rows of the snapshot need.
+type OtherSchemaError struct {
+	Class, Lacks string
+	FromStart    bool // the program that the snapshot was taken of makes it known
+}
 
 // Error implements error.
 func (e *OtherSchemaError) Error() string {
-	return fmt.Sprintf("the snapshot needs class %s as it was then, and the store lacks %s, as it was brought back from an older copy; start the program that the snapshot was taken of there once, and try again, or restore to a new directory", e.Class, e.Lacks)
+	remedy := "restore to a new directory"
+	if e.FromStart {
+		remedy = "start the program that the snapshot was taken of there once, and try again, or " + remedy
+	}
+	return fmt.Sprintf("the snapshot needs class %s as it was then, and the store does not know %s, as it was brought back from an older copy; %s", e.Class, e.Lacks, remedy)
 }
 
 // LaterSchemaError says that an actor cannot be restored because a class has changed since as it may not while there are actors of it.
@@ -318,8 +325,8 @@ func (r *actorRestore) known() error {
 		classes[r.schema.ClassOf(n)] = true
 	}
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		if lacks := now.Lacking(r.schema, class); lacks != "" {
-			return &OtherSchemaError{class, lacks}
+		if lacks, fromStart := now.Lacking(r.schema, class); lacks != "" {
+			return &OtherSchemaError{class, lacks, fromStart}
 		}
 	}
 	now.Count(r.layouts)
