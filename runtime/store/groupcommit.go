@@ -66,7 +66,7 @@ type groupCommits struct {
 	covered atomic.Int64
 	asked   chan struct{} // a group is wanted at once
 	fresh   chan struct{} // something was appended while the loop was idle
-	idle    atomic.Bool   // the loop has seen nothing unsynced, and waits for fresh
+	idle    atomic.Bool   // the loop has seen nothing unsynced, and waits for fresh, or is about to
 	stop    chan struct{}
 	ended   chan struct{} // closed when the loop has ended
 }
@@ -78,18 +78,23 @@ func (r *groupCommits) init(log *slog.Logger) {
 	r.stop, r.ended = make(chan struct{}), make(chan struct{})
 }
 
-// nudge tells an idle loop that there is something to sync. While the loop is idle, all that was answered is
-// durable: the append comes before the answer.
-func (s *Store) nudge() {
+// place returns the position of a batch that was applied, and tells an idle loop that there is something to sync. The append
+// comes before the answer. So all that was answered before the append is durable if this position is the first that is not. It
+// may be a later one: others are appended while the loop becomes idle, and after it has seen nothing unsynced.
+func (s *Store) place() Position {
 	r := &s.groups
-	if !r.idle.Load() {
-		return
+	idle, now := r.idle.Load(), time.Duration(0)
+	if idle {
+		now = s.clock()
 	}
-	now := s.clock()
-	if r.idle.CompareAndSwap(true, false) {
-		r.covered.Store(int64(now))
+	p := s.appended.Add(1)
+	if r.idle.Load() && r.idle.CompareAndSwap(true, false) {
+		if idle && p == s.durable.Load()+1 {
+			r.covered.Store(int64(now))
+		}
 		signal(r.fresh)
 	}
+	return Position(p)
 }
 
 // clock is the time since the store was opened.

@@ -131,9 +131,8 @@ func (s *Store) Append(b Batch) Position {
 		s.Fail(err)
 	}
 	s.credit.use(size)
-	p := Position(s.appended.Add(1))
+	p := s.place()
 	s.appends.RUnlock()
-	s.nudge()
 	return p
 }
 
