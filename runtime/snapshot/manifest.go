@@ -168,14 +168,19 @@ func (e *DamageError) Unwrap() error { return e.cause }
 // isDir reports whether it is a directory that cannot be read. Snapshots may be there.
 func (e *DamageError) isDir() bool { return strings.HasSuffix(e.Name, "/") }
 
-// unread returns the error of a part that the system does not let this process read; nil if err is about something else, which need not last, or
-// which concerns all parts.
+// unread returns the error of a part that the system, or a bucket, does not let this process read; nil if err is about something else, which need not
+// last, or which concerns all parts.
 func unread(t Target, name string, err error) *DamageError {
-	of := new(DirError)
-	if !errors.As(err, &of) || of.Kind != fault.Access && of.Kind != fault.Disk {
+	if of := new(DirError); errors.As(err, &of) {
+		if of.Kind == fault.Access || of.Kind == fault.Disk {
+			return &DamageError{t.String(), name, of.Cause.Error(), Unread, of}
+		}
 		return nil
 	}
-	return &DamageError{t.String(), name, of.Cause.Error(), Unread, of}
+	if errors.Is(err, fs.ErrPermission) {
+		return &DamageError{t.String(), name, err.Error(), Unread, err}
+	}
+	return nil
 }
 
 // Snapshot returns the name of the snapshot whose manifest is damaged, "" if something else is.

@@ -12,7 +12,7 @@ type Target interface {
 	// Put stores the size bytes of r under name, whole or not at all. What had the name is
 	// replaced.
 	Put(ctx context.Context, name string, r io.Reader, size int64) error
-	// Get returns the content of name; the error is fs.ErrNotExist if there is none.
+	// Get returns the content of name; the error is fs.ErrNotExist if there is none, and fs.ErrPermission if this process may not read it.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 	// List returns the names that begin with prefix, ascending, with the sizes of the content.
 	List(ctx context.Context, prefix string) ([]Entry, error)

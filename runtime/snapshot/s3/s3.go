@@ -131,15 +131,18 @@ func (t *target) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	if _, err := o.Stat(); err != nil { // the request is made here
-		return nil, errors.Join(notExist(err), o.Close())
+		return nil, errors.Join(known(err), o.Close())
 	}
 	return o, nil
 }
 
-// notExist makes the error of an object that is not there an fs.ErrNotExist.
-func notExist(err error) error {
-	if code := minio.ToErrorResponse(err).Code; code == minio.NoSuchKey {
+// known makes the error of an object that is not there an fs.ErrNotExist, and of one that this process may not read an fs.ErrPermission.
+func known(err error) error {
+	switch minio.ToErrorResponse(err).Code {
+	case minio.NoSuchKey:
 		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	case minio.AccessDenied:
+		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
 	}
 	return err
 }

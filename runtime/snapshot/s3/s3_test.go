@@ -30,6 +30,7 @@ type bucket struct {
 		sync.Mutex
 		objects map[string][]byte
 		fail    map[string]int // requests of a kind that are refused from now on
+		private string         // an object that cannot be read; "": none
 	}
 }
 
@@ -49,6 +50,8 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusNotFound, "NoSuchBucket")
 	case b.mu.fail[r.Method] > 0:
 		b.mu.fail[r.Method]--
+		refuse(http.StatusForbidden, "AccessDenied")
+	case b.mu.private != "" && key == b.mu.private && r.Method != http.MethodDelete:
 		refuse(http.StatusForbidden, "AccessDenied")
 	case r.Method == http.MethodPut && key != "":
 		data, err := io.ReadAll(r.Body)
@@ -189,6 +192,38 @@ func TestSnapshotInABucket(t *testing.T) {
 	}
 	if _, err := to.Get(ctx, "ab12/none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Get of nothing: %v", err)
+	}
+}
+
+// An object that this process may not read hides no other one: it may be whole, and is told.
+func TestAnObjectThatCannotBeRead(t *testing.T) {
+	b, address := serve(t)
+	to := dial(t, address)
+	var names []string
+	for n := range uint64(3) {
+		m := snapshot.Manifest{Kind: snapshot.Node, Store: "ab12", Program: "bank", Number: n + 1, Taken: time.Unix(int64(n), 0)}
+		s, err := snapshot.Save(t.Context(), to, m, rows(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, s.Name)
+	}
+	b.mu.private = "aeon/one/ab12/snapshots/" + names[1] + ".json"
+	for _, store := range []string{"", "ab12"} {
+		list, bad, err := snapshot.List(t.Context(), to, store)
+		if err != nil || len(list) != 2 || list[0].Name != names[0] || list[1].Name != names[2] {
+			t.Errorf("List of %q: %v, %v", store, list, err)
+		}
+		if len(bad) != 1 || bad[0].Trouble != snapshot.Unread || bad[0].Snapshot() != names[1] || !strings.Contains(bad[0].Error(), "Access Denied") {
+			t.Errorf("List of %q: troubles %v", store, bad)
+		}
+	}
+	if found, err := snapshot.Find(t.Context(), to, snapshot.Wanted{}); err != nil || found.Name != names[2] {
+		t.Errorf("Find: %v, %v", found, err)
+	}
+	m := snapshot.Manifest{Kind: snapshot.Node, Store: "ab12", Program: "bank", Number: 4, Taken: time.Unix(4, 0)}
+	if _, err := snapshot.Save(t.Context(), to, m, rows(1)); err != nil {
+		t.Errorf("the next snapshot: %v", err)
 	}
 }
 
