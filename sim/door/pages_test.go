@@ -198,7 +198,11 @@ func TestPagesOfAProcess(t *testing.T) {
 	}
 	_ = p.cmd.Process.Kill() // it may have ended
 	_ = p.cmd.Wait()         // which says that it was killed
+	if err := os.Symlink(dir, dir+".link"); err != nil {
+		t.Fatal(err)
+	}
 	for args, want := range map[string]string{
+		"--static DIR.link --data DIR/data":             "--static DIR.link would serve the data directory to all",
 		"--static DIR/nowhere":                          "the directory of --static cannot be served: open ",
 		"--static DIR --data DIR/data":                  "--static DIR would serve the data directory to all",
 		"--static DIR --data DIR":                       "--static DIR would serve the data directory to all",
