@@ -255,49 +255,53 @@ func (noDoor) Address() string             { return "127.0.0.1:1" }
 func (noDoor) Failed() <-chan error        { return nil }
 func (noDoor) Close(context.Context) error { return nil }
 
-// An event that a signal has cut off may still change the store before the process has ended. Such a change is in the
+// An event that a signal has cut off, or a second one at once, may still change the store before the process has ended. Such a change is in the
 // trace, too: the next run goes on behind it.
 func TestTheTraceHasWhatASignalHasCutOff(t *testing.T) {
-	d, file := &disk{}, filepath.Join(t.TempDir(), "trace")
-	signals, leave, made := make(chan os.Signal, 1), make(chan struct{}), make(chan error, 1)
-	slow := Method{Class: &cellClass, Name: "Cell", Effects: Effects{Self: Write}, Run: func(*Cx, any, Args) {
-		signals <- syscall.SIGTERM
-		<-leave
-	}}
-	var said bytes.Buffer
-	r := &mainRun{out: &output{to: io.Discard}, stderr: &said, signals: signals, p: &Package{Name: "demo", Classes: []*Class{&cellClass}, Main: func(cl *Client) {
-		_, err := cl.New(&cellClass, &slow, nil)
-		made <- err
-	}}}
-	With(Parts{Store: d.open, Snapshots: noTargets})(r)
-	if code, ok := r.parse([]string{"--data", "d", "--trace", file}, io.Discard); !ok || !r.open() {
-		t.Fatalf("code %d, stderr %q", code, said.String())
-	}
-	writer := r.tracing.writer
-	r.run()
-	if err := r.tracing.close(); err != nil || r.code != 128+15 || !strings.Contains(said.String(), "ended without the events that still ran; sub-events") {
-		t.Errorf("code %d, %v, stderr %q", r.code, err, said.String())
-	}
-	close(leave) // the process is not gone yet
-	if err := <-made; err != nil {
-		t.Fatal(err)
-	}
-	r.system.Close()
-	d.crash()
-	if code, _, err := d.run(t, func(*Client) {}, "--data", "d", "--trace", file); code != 0 {
-		t.Fatalf("code %d, stderr %q", code, err)
-	}
-	if err := errors.Join(r.keeping.end(), writer.Close()); err != nil {
-		t.Error(err)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, recovered, found := strings.Cut(string(text), `"recovered":`)
-	order, _, _ := strings.Cut(recovered, ",")
-	if !found || !strings.Contains(string(text), `{"order":`+order+`,"batch":true`) {
-		t.Errorf("the second run goes on behind event %q, which the first does not have:\n%s", order, text)
+	for n, want := range map[int]string{1: "ended without the events that still ran; sub-events", 2: "demo: terminated\n"} {
+		d, file := &disk{}, filepath.Join(t.TempDir(), "trace")
+		signals, leave, made := make(chan os.Signal, n), make(chan struct{}), make(chan error, 1)
+		slow := Method{Class: &cellClass, Name: "Cell", Effects: Effects{Self: Write}, Run: func(*Cx, any, Args) {
+			for range n {
+				signals <- syscall.SIGTERM
+			}
+			<-leave
+		}}
+		var said bytes.Buffer
+		r := &mainRun{out: &output{to: io.Discard}, stderr: &said, signals: signals, p: &Package{Name: "demo", Classes: []*Class{&cellClass}, Main: func(cl *Client) {
+			_, err := cl.New(&cellClass, &slow, nil)
+			made <- err
+		}}}
+		With(Parts{Store: d.open, Snapshots: noTargets})(r)
+		if code, ok := r.parse([]string{"--data", "d", "--trace", file}, io.Discard); !ok || !r.open() {
+			t.Fatalf("code %d, stderr %q", code, said.String())
+		}
+		writer := r.tracing.writer
+		r.run()
+		if err := r.tracing.close(); err != nil || r.code != 128+15 || !strings.Contains(said.String(), want) {
+			t.Errorf("%d signals: code %d, %v, stderr %q", n, r.code, err, said.String())
+		}
+		close(leave) // the process is not gone yet
+		if err := <-made; err != nil {
+			t.Fatal(err)
+		}
+		r.system.Close()
+		d.crash()
+		if code, _, err := d.run(t, func(*Client) {}, "--data", "d", "--trace", file); code != 0 {
+			t.Fatalf("code %d, stderr %q", code, err)
+		}
+		if err := errors.Join(r.keeping.end(), writer.Close()); err != nil {
+			t.Error(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, recovered, found := strings.Cut(string(text), `"recovered":`)
+		order, _, _ := strings.Cut(recovered, ",")
+		if !found || !strings.Contains(string(text), `{"order":`+order+`,"batch":true`) {
+			t.Errorf("%d signals: the second run goes on behind event %q, which the first does not have:\n%s", n, order, text)
+		}
 	}
 }
 

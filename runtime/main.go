@@ -451,6 +451,7 @@ func (r *mainRun) interrupted(sig os.Signal) {
 		}
 	case sig := <-r.signals:
 		r.code = SignalCode(sig)
+		r.leaveTrace()
 	case err := <-r.keeping.failed:
 		r.storeFailed(err)
 	case <-time.After(graceMax):
@@ -464,11 +465,17 @@ func (r *mainRun) interrupted(sig os.Signal) {
 			r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
 			r.code = exitStore
 		}
-		if r.keeping.store != nil {
-			if err := r.tracing.leave(); err != nil {
-				r.fail(exitFailed, "%v", err)
-			}
-		}
+		r.leaveTrace()
+	}
+}
+
+// leaveTrace writes the trace of a system that still runs. What it changes in a store until the process has ended is in the trace, too.
+func (r *mainRun) leaveTrace() {
+	if r.keeping.store == nil {
+		return
+	}
+	if err := r.tracing.leave(); err != nil {
+		r.fail(exitFailed, "%v", err)
 	}
 }
 
