@@ -31,10 +31,6 @@ const (
 	signalBase  = 128
 )
 
-// graceMax is how long running events may take to end after a signal. It is short: a user who presses Ctrl-C
-// wants the program to stop, and an event that is cut off has not happened.
-const graceMax = 200 * time.Millisecond
-
 // Option is an option of Main.
 type Option func(*mainRun)
 
@@ -378,116 +374,23 @@ func (r *mainRun) run() {
 	select {
 	case f := <-ended:
 		if r.keeping.hasFailed() { // then a failure of main is due to the store
-			r.storeFailed(r.keeping.store.Err())
+			r.storeFailed(r.closing(), r.keeping.store.Err())
 			return
 		}
-		<-r.closing()
-		r.closed()
+		r.end(nil, nil)
 		if f != nil {
 			fmt.Fprintf(r.stderr, "%s: main failed: %s", r.p.Name, f)
 			r.code = max(r.code, exitFailed)
 		}
 	case sig := <-r.signals:
 		cancel()
-		r.interrupted(sig)
+		r.end(sig, time.After(graceMax))
 	case err := <-r.listening.failed():
 		r.fail(exitFailed, "%v", err)
-		<-r.closing()
-		r.closed()
+		r.end(nil, time.After(graceMax))
 	case err := <-r.keeping.failed:
-		r.storeFailed(err)
+		r.storeFailed(r.closing(), err)
 	}
-}
-
-// closed ends what the system has used. The system is closed.
-func (r *mainRun) closed() {
-	r.endSnapshots() // one that is under way reads the store
-	err := r.keeping.end()
-	r.tracing.end(r.system, err) // err says that something was lost: then the section does not end as closed
-	if err != nil {
-		r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
-		r.code = exitStore
-	}
-}
-
-// storeFailed says that the store has failed, and gives callers that still wait a short time to end.
-func (r *mainRun) storeFailed(err error) {
-	r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
-	r.code = exitStore
-	select {
-	case <-r.closing():
-	case <-time.After(graceMax):
-	}
-}
-
-// closing closes the system; the channel is closed when that is done.
-func (r *mainRun) closing() <-chan struct{} {
-	closed := make(chan struct{})
-	go func() { // ends with the events, or with the process
-		r.listening.close()
-		r.system.Close()
-		close(closed)
-	}()
-	return closed
-}
-
-// serves reports whether the program goes on until a signal comes, which then is its end, and no failure: a supervisor takes 128 and a number for one.
-func (r *mainRun) serves() bool { return r.serve || r.listening.listens() && !r.mainRuns.Load() }
-
-// interrupted lets the running events end, if they do so at once. If they take too
-// long, or a second signal comes, the process ends without them.
-func (r *mainRun) interrupted(sig os.Signal) {
-	r.say("%v", sig)
-	if !r.serves() {
-		r.code = SignalCode(sig)
-	}
-	closed := r.closing()
-	select {
-	case <-closed:
-		insist()
-		r.closed()
-		if n := r.system.Undone(); n > 0 {
-			r.say("ended: %s left undone", undoneEvents(n))
-		}
-	case sig := <-r.signals:
-		r.code = SignalCode(sig)
-		r.leaveTrace()
-	case err := <-r.keeping.failed:
-		r.storeFailed(err)
-	case <-time.After(graceMax):
-		insist()
-		lost := ""
-		if n := r.system.Undone(); n > 0 {
-			lost = ": " + undoneEvents(n) + " left undone"
-		}
-		r.say("ended without the events that still ran%s%s", r.keeping.later(), lost)
-		if err := r.keeping.flush(); err != nil {
-			r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
-			r.code = exitStore
-		}
-		r.leaveTrace()
-	}
-}
-
-// leaveTrace writes the trace of a system that still runs. What it changes in a store until the process has ended is in the trace, too.
-func (r *mainRun) leaveTrace() {
-	if r.keeping.store == nil {
-		return
-	}
-	if err := r.tracing.leave(); err != nil {
-		r.fail(exitFailed, "%v", err)
-	}
-}
-
-// insist lets a further signal kill the process, even while the disk does not answer.
-func insist() { signal.Reset(os.Interrupt, syscall.SIGTERM) }
-
-// undoneEvents writes how many events were cut off.
-func undoneEvents(n int64) string {
-	if n == 1 {
-		return "1 event was"
-	}
-	return fmt.Sprintf("%d events were", n)
 }
 
 func plural(n uint64, noun string) string {
