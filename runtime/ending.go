@@ -12,14 +12,13 @@ import (
 // wants the program to stop, and an event that is cut off has not happened.
 const graceMax = 200 * time.Millisecond
 
-// end lets the running events end, and closes what the program has used. If they take longer than limit lets them, the process ends without them; nil lets them run
-// until a signal comes. sig is the signal that ends the program; nil: none has come yet. The first one begins the grace period, and a second one ends the process
-// at once.
+// end lets the running events end, and closes what the program has used. sig is the signal that ends the program; nil: none has come yet. The first one begins
+// the grace period, after which the process ends without them, and a second one ends it at once. limit does so, too; nil lets events run until a signal comes.
 func (r *mainRun) end(sig os.Signal, limit <-chan time.Time) {
+	closed := r.closing() // before anything is said
 	if sig != nil {
-		r.told(sig)
+		limit = r.told(sig)
 	}
-	closed := r.closing()
 	for {
 		select {
 		case <-closed:
@@ -31,8 +30,7 @@ func (r *mainRun) end(sig os.Signal, limit <-chan time.Time) {
 			return
 		case further := <-r.signals:
 			if sig == nil {
-				sig, limit = further, time.After(graceMax)
-				r.told(sig)
+				sig, limit = further, r.told(further)
 				continue
 			}
 			insist()
@@ -50,12 +48,13 @@ func (r *mainRun) end(sig os.Signal, limit <-chan time.Time) {
 	}
 }
 
-// told notes the first signal.
-func (r *mainRun) told(sig os.Signal) {
+// told notes the first signal, and begins the grace period.
+func (r *mainRun) told(sig os.Signal) (limit <-chan time.Time) {
 	r.say("%v", sig)
 	if !r.serves() {
 		r.code = max(r.code, SignalCode(sig))
 	}
+	return time.After(graceMax)
 }
 
 // serves reports whether the program goes on until a signal comes, which then is its end, and no failure: a supervisor takes 128 and a number for one.

@@ -219,3 +219,32 @@ func TestAFurtherSignalKills(t *testing.T) {
 		})
 	}
 }
+
+// fullPipe takes nothing until it is broken.
+type fullPipe struct{ broken chan struct{} }
+
+func (p fullPipe) Write([]byte) (int, error) {
+	<-p.broken
+	return 0, io.ErrClosedPipe
+}
+
+// A signal ends a program whose standard error is a full pipe.
+func TestASignalEndsAProgramWhoseWordsAreNotRead(t *testing.T) {
+	insist() // Go makes channels for signals, once, which must not be those of a bubble
+	synctest.Test(t, func(t *testing.T) {
+		stderr := fullPipe{make(chan struct{})}
+		signals, leave, left := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
+		signals <- syscall.SIGTERM
+		start := time.Now()
+		code := runMain(&Package{Name: "demo", Main: func(*Client) {
+			defer close(left)
+			<-leave
+		}}, []string{"--summary"}, io.Discard, stderr, signals)
+		if took := time.Since(start); code != signalBase+15 || took > time.Minute {
+			t.Errorf("code %d after %v", code, took)
+		}
+		close(leave) // the process is not gone yet
+		<-left
+		close(stderr.broken)
+	})
+}

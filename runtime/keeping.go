@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"runtime/debug"
 	"strings"
@@ -149,16 +148,12 @@ func (k *keeping) end() error {
 	return k.store.Close()
 }
 
-// writeOpened writes what the store held when the program opened it.
-func (k *keeping) writeOpened(w io.Writer, p *Package, r Restored) {
-	if k.Dir == "" {
-		return
-	}
+// describeOpened tells what the store held when the program opened it.
+func (k *keeping) describeOpened(r Restored) string {
 	if k.store.Fresh() {
-		fmt.Fprintf(w, "%s: created %s\n", p.Name, k.Dir)
-		return
+		return "created " + k.Dir
 	}
-	fmt.Fprintf(w, "%s: opened %s: %s\n", p.Name, k.Dir, describeRestored(r))
+	return fmt.Sprintf("opened %s: %s", k.Dir, describeRestored(r))
 }
 
 // describeRestored writes what was found: "3 actors, 2 sub-events and 1 timer go on".

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -130,7 +131,7 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 		r.say("%v", err)
 	}
 	if r.summary {
-		writeSummary(stderr, p, r.system.Stats(), time.Since(start), "")
+		r.say("%s", summary(r.system.Stats(), time.Since(start)))
 	}
 	return r.code
 }
@@ -156,9 +157,20 @@ func (r *mainRun) node() int {
 	return max(code, r.code)
 }
 
-// say writes a line to standard error.
+// sayMax is how long the program waits for a reader of what it says.
+const sayMax = time.Second
+
+// say writes a line to standard error. If that is a pipe which is full, and not read, the program goes on without, as it could neither start nor end.
 func (r *mainRun) say(format string, args ...any) {
-	fmt.Fprintf(r.stderr, "%s: %s\n", r.p.Name, fmt.Sprintf(format, args...))
+	said := make(chan struct{})
+	go func() { // ends when the line is written, or with the process
+		fmt.Fprintf(r.stderr, "%s: %s\n", r.p.Name, fmt.Sprintf(format, args...))
+		close(said)
+	}()
+	select {
+	case <-said:
+	case <-time.After(sayMax):
+	}
 }
 
 // fail says what went wrong. The largest such code is the exit code of the program.
@@ -319,8 +331,8 @@ func (r *mainRun) open() bool {
 		r.fail(exitRefused, "%v", r.keeping.refused(err))
 		return r.abandon()
 	}
-	if r.summary || r.serve {
-		r.keeping.writeOpened(r.stderr, r.p, r.system.Restored())
+	if (r.summary || r.serve) && r.keeping.Dir != "" {
+		r.say("%s", r.keeping.describeOpened(r.system.Restored()))
 	}
 	if err := r.listening.open(r.system, r.p, r.keeping.Dir, r.log); err != nil {
 		r.fail(exitRefused, "%v", err)
@@ -379,12 +391,11 @@ func (r *mainRun) run() {
 		}
 		r.end(nil, nil)
 		if f != nil {
-			fmt.Fprintf(r.stderr, "%s: main failed: %s", r.p.Name, f)
-			r.code = max(r.code, exitFailed)
+			r.fail(exitFailed, "main failed: %s", strings.TrimSuffix(f.String(), "\n"))
 		}
 	case sig := <-r.signals:
 		cancel()
-		r.end(sig, time.After(graceMax))
+		r.end(sig, nil)
 	case err := <-r.listening.failed():
 		r.fail(exitFailed, "%v", err)
 		r.end(nil, time.After(graceMax))
@@ -400,14 +411,14 @@ func plural(n uint64, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// writeSummary writes what was done, and what else there is to say.
-func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration, further string) {
-	fmt.Fprintf(w, "%s: ended after %.2f s: %s committed, %d undone", p.Name, took.Seconds(), plural(t.Commits, "event"), t.Aborts)
+// summary tells what was done.
+func summary(t Stats, took time.Duration) string {
+	text := fmt.Sprintf("ended after %.2f s: %s committed, %d undone", took.Seconds(), plural(t.Commits, "event"), t.Aborts)
 	if t.Repeats > 0 {
-		fmt.Fprintf(w, ", %s of keys that had an outcome", plural(t.Repeats, "request"))
+		text += fmt.Sprintf(", %s of keys that had an outcome", plural(t.Repeats, "request"))
 	}
 	if t.DeadLetters > 0 {
-		fmt.Fprintf(w, ", %s (failures that were not awaited)", plural(t.DeadLetters, "dead letter"))
+		text += fmt.Sprintf(", %s (failures that were not awaited)", plural(t.DeadLetters, "dead letter"))
 	}
-	fmt.Fprintln(w, further)
+	return text
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -131,7 +132,7 @@ func (r *mainRun) simulate() int {
 		r.fail(exitStore, "%v\n\tthis is a bug of the runtime, not of the program; %s", end.err, again)
 	}
 	if end.failed != nil {
-		fmt.Fprintf(r.stderr, "%s: main failed: %s", r.p.Name, end.failed)
+		r.fail(exitFailed, "main failed: %s", strings.TrimSuffix(end.failed.String(), "\n"))
 		r.fail(exitFailed, "%s fails in the same way", again)
 	}
 	if err := r.out.failure(); err != nil {
@@ -142,7 +143,7 @@ func (r *mainRun) simulate() int {
 		if r.simulating.Faults > 0 {
 			across += fmt.Sprintf("; faults: %d crashes, %d broken connections", end.crashes, end.cuts)
 		}
-		writeSummary(r.stderr, r.p, end.stats, time.Since(start), across)
+		r.say("%s", summary(end.stats, time.Since(start))+across)
 	}
 	return r.code
 }
