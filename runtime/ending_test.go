@@ -234,10 +234,10 @@ func TestASignalEndsAProgramWhoseWordsAreNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stderr := fullPipe{make(chan struct{})}
 		signals, leave, left := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
-		signals <- syscall.SIGTERM
 		start := time.Now()
 		code := runMain(&Package{Name: "demo", Main: func(*Client) {
 			defer close(left)
+			signals <- syscall.SIGTERM
 			<-leave
 		}}, []string{"--summary"}, io.Discard, stderr, signals)
 		if took := time.Since(start); code != signalBase+15 || took > time.Minute {
@@ -246,5 +246,69 @@ func TestASignalEndsAProgramWhoseWordsAreNotRead(t *testing.T) {
 		close(leave) // the process is not gone yet
 		<-left
 		close(stderr.broken)
+	})
+}
+
+// A signal ends a program that opens: after the grace period, or at once if a second one comes. One that opens in time ends as if the signal had come then, and has
+// not run main.
+func TestASignalEndsAProgramThatOpens(t *testing.T) {
+	insist() // Go makes channels for signals, once, which must not be those of a bubble
+	const serve = "--serve --create"
+	for _, c := range []struct {
+		args    string
+		opens   time.Duration
+		signals int
+		code    int
+		took    time.Duration
+		says    string
+	}{
+		{serve, time.Hour, 1, exitClean, graceMax, "demo: terminated: it had not opened yet\n"},
+		{serve, time.Hour, 2, signalBase + 15, 0, "demo: terminated: it had not opened yet\n"},
+		{serve, graceMax / 2, 1, exitClean, graceMax / 2, "demo: created d\ndemo: terminated\n"},
+		{"", time.Hour, 1, signalBase + 15, graceMax, "demo: terminated: it had not opened yet\n"},
+		{"--listen 127.0.0.1:0", time.Hour, 1, signalBase + 15, graceMax, "demo: terminated: it had not opened yet\n"},
+		{"", graceMax / 2, 1, signalBase + 15, graceMax / 2, "demo: terminated\n"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			signals, gone, d := make(chan os.Signal, 2), make(chan struct{}), &disk{}
+			open := func(dir string, o store.EngineOptions) (store.Engine, error) {
+				select {
+				case <-time.After(c.opens):
+					return d.open(dir, o)
+				case <-gone:
+					return nil, errors.New("the process has ended")
+				}
+			}
+			for range c.signals {
+				signals <- syscall.SIGTERM
+			}
+			var said bytes.Buffer
+			p := &Package{Name: "demo", Main: func(*Client) { t.Error("main has run") }, Classes: []*Class{&cellClass}}
+			start := time.Now()
+			code := runMain(p, strings.Fields("--data d "+c.args), io.Discard, &said, signals, With(Parts{Store: open, Snapshots: noTargets, Door: func(DoorConfig) (Door, error) { return noDoor{}, nil }}))
+			if took := time.Since(start); code != c.code || took != c.took || said.String() != c.says {
+				t.Errorf("%s, opens in %v, %d signals: code %d after %v, stderr %q", c.args, c.opens, c.signals, code, took, said.String())
+			}
+			close(gone)
+		})
+	}
+}
+
+// A signal ends a program that is to take a snapshot while the place does not answer.
+func TestASignalEndsASnapshot(t *testing.T) {
+	insist() // Go makes channels for signals, once, which must not be those of a bubble
+	synctest.Test(t, func(t *testing.T) {
+		signals := make(chan os.Signal, 1)
+		away := func(ctx context.Context, _ string) (snapshot.Target, error) {
+			signals <- syscall.SIGTERM
+			<-ctx.Done()
+			return nil, &snapshot.AwayError{Address: "place", Cause: context.Cause(ctx)}
+		}
+		var said bytes.Buffer
+		start := time.Now()
+		code := runMain(&Package{Name: "demo"}, strings.Fields("--data d --snapshots place --snapshot-once all"), io.Discard, &said, signals, With(Parts{Store: (&disk{}).open, Snapshots: away}))
+		if took := time.Since(start); took > 0 || code != signalBase+15 || said.String() != "demo: no snapshot was taken: terminated\n" {
+			t.Errorf("code %d after %v, stderr %q", code, took, said.String())
+		}
 	})
 }

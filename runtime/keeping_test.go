@@ -165,7 +165,6 @@ func TestTryDoesNotCatchAStoreThatFails(t *testing.T) {
 func TestServingLeavesOutMain(t *testing.T) {
 	d := &disk{}
 	signals := make(chan os.Signal, 1)
-	signals <- syscall.SIGTERM
 	var err bytes.Buffer
 	p := &Package{Name: "demo", Main: func(*Client) { t.Error("main has run") }}
 	code := runMain(p, []string{"--data", "d", "--serve"}, io.Discard, &err, signals, With(Parts{Store: d.open, Snapshots: noTargets}))
@@ -173,6 +172,7 @@ func TestServingLeavesOutMain(t *testing.T) {
 		t.Errorf("nothing to serve: code %d, stderr %q", code, err.String())
 	}
 	err.Reset()
+	signals <- syscall.SIGTERM
 	code = runMain(p, []string{"--data", "d", "--serve", "--create"}, io.Discard, &err, signals, With(Parts{Store: d.open, Snapshots: noTargets}))
 	if code != 0 || err.String() != "demo: created d\ndemo: terminated\n" {
 		t.Errorf("code %d, stderr %q", code, err.String())

@@ -94,7 +94,8 @@ type mainRun struct {
 	log                    *slog.Logger
 
 	system       *System
-	mainRuns     atomic.Bool // a signal cuts it off
+	early        os.Signal   // has come while the program opened; nil: none has
+	mainRuns     atomic.Bool // or is to run: a signal cuts it off
 	endSnapshots func()      // also cuts off a snapshot under way, and waits for its end
 	code         int
 }
@@ -117,8 +118,8 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 		return r.simulating.run(r)
 	}
 	start := time.Now()
-	if !r.open() {
-		return r.code
+	if code, ok := r.begin(); !ok {
+		return code
 	}
 	r.run()
 	if err := r.out.failure(); err != nil {
@@ -238,6 +239,7 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		r.say("%v\n\t%s\n\t--help lists the flags", err, usageLine(r.p))
 		return exitUsage, false
 	}
+	r.mainRuns.Store(!r.serve && r.p.Main != nil)
 	return exitClean, true
 }
 
@@ -295,6 +297,32 @@ func (r *mainRun) check(rest []string) error {
 		return nil
 	}
 	return r.p.configure()
+}
+
+// begin opens the program, and returns the exit code if it cannot go on. A signal that comes meanwhile ends it when it is open. If that takes longer than the grace
+// period, or a second one comes, the process ends as if it were killed: the disk may not answer, or there is much to recover, and no caller has an answer yet.
+func (r *mainRun) begin() (code int, ok bool) {
+	opened := make(chan bool, 1)
+	go func() { opened <- r.open() }() // ends when all is open, or with the process
+	select {
+	case ok := <-opened:
+		return r.code, ok
+	case r.early = <-r.signals:
+	}
+	code = exitClean
+	if !r.serves() {
+		code = SignalCode(r.early)
+	}
+	select {
+	case ok := <-opened:
+		return r.code, ok
+	case sig := <-r.signals:
+		code = SignalCode(sig)
+	case <-time.After(graceMax):
+	}
+	insist()
+	r.say("%v: it had not opened yet", r.early)
+	return code, false
 }
 
 // open opens the files that the user has named, and the system. If it returns false, it has written why, and nothing is
@@ -367,8 +395,11 @@ func (r *mainRun) run() {
 	r.endSnapshots = r.keeping.startSnapshots(r.system, r.log)
 	defer r.endSnapshots()
 	ended := make(chan *failure, 1)
-	if !r.serve && r.p.Main != nil {
-		r.mainRuns.Store(true)
+	if r.early != nil {
+		r.end(r.early, nil)
+		return
+	}
+	if r.mainRuns.Load() {
 		go func() { // ends with main and its events, or with the process
 			f := call(r.p.Main, r.system.Client())
 			switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -28,11 +29,11 @@ const (
 )
 
 // openSnapshots opens the place that the user has named for snapshots.
-func (k *keeping) openSnapshots(within time.Duration) (err error) {
+func (k *keeping) openSnapshots(ctx context.Context, within time.Duration) (err error) {
 	if k.Snapshots == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	k.target, err = k.openTarget(ctx, k.Snapshots)
 	return err
@@ -41,7 +42,7 @@ func (k *keeping) openSnapshots(within time.Duration) (err error) {
 // beginSnapshots is openSnapshots for a program that starts. A place that does not answer keeps it from that no more than it ends a program that runs: each
 // snapshot tries again.
 func (k *keeping) beginSnapshots(log *slog.Logger) error {
-	err := k.openSnapshots(snapshotOpenMax)
+	err := k.openSnapshots(context.Background(), snapshotOpenMax)
 	if away := new(snapshot.AwayError); errors.As(err, &away) {
 		log.Error("no snapshot can be taken yet", "to", k.Snapshots, "every", k.SnapshotEvery, "error", away.Cause)
 		return nil
@@ -355,9 +356,12 @@ func (r *mainRun) snapshotOnce(out io.Writer) int {
 	r.log = newLog(r.stderr, true)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	told := make(chan os.Signal, 1)
 	go func() { // ends with the context
 		select {
-		case <-r.signals:
+		case sig := <-r.signals:
+			insist()
+			told <- sig
 			cancel()
 		case <-ctx.Done():
 		}
@@ -365,6 +369,9 @@ func (r *mainRun) snapshotOnce(out io.Writer) int {
 	saved, err := r.keeping.takeStopped(ctx, r.p, root, r.log)
 	var failed *archive.OverrideError
 	switch {
+	case err != nil && len(told) > 0:
+		sig := <-told
+		r.fail(SignalCode(sig), "no snapshot was taken: %v", sig)
 	case errors.As(err, &failed):
 		r.fail(exitFailed, "no snapshot was taken: %v", err)
 	case err != nil:
@@ -378,7 +385,7 @@ func (r *mainRun) snapshotOnce(out io.Writer) int {
 
 // takeStopped takes a snapshot of what is in the directory, as the classes of the program want it.
 func (k *keeping) takeStopped(ctx context.Context, p *Package, root ActorID, log *slog.Logger) (saved *snapshot.Saved, err error) {
-	if err := k.openSnapshots(snapshotOnceMax); err != nil {
+	if err := k.openSnapshots(ctx, snapshotOnceMax); err != nil {
 		return nil, err
 	}
 	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, MustExist: true})
