@@ -21,7 +21,7 @@ import (
 // A call that is forwarded is a span, and what the other node records of it is below that. What is served here, and what calls nothing, is none.
 func TestForwardedCallsAreRecorded(t *testing.T) {
 	var exported bytes.Buffer
-	spans := span.Open(span.Config{Program: "p", Sink: span.Lines{To: &exported}, Log: slog.New(slog.DiscardHandler)}) // what callers ask for
+	spans := span.Open(span.Config{Program: "p", Sink: &span.Lines{To: &exported}, Log: slog.New(slog.DiscardHandler)}) // what callers ask for
 	var headers []string
 	there := &places{}
 	there.move(Place{Node: 2, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

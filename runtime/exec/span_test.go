@@ -29,7 +29,7 @@ type recorded struct {
 // record begins to record all traces, under the ids of a store of this name.
 func record(t testing.TB, name string) *recorded {
 	r := &recorded{}
-	r.Tracer = span.Open(span.Config{Program: "test", Store: name, Sample: 1, Sink: span.Lines{To: &r.lines}, Log: quiet})
+	r.Tracer = span.Open(span.Config{Program: "test", Store: name, Sample: 1, Sink: &span.Lines{To: &r.lines}, Log: quiet})
 	t.Cleanup(r.Close)
 	return r
 }
@@ -121,7 +121,7 @@ func TestSpansChangeNoSchedule(t *testing.T) {
 	for seed := range uint64(lessIfShort(20)) {
 		want, err := scheduled(mixedWorkload, seed)
 		mustNot(t, err)
-		tracer := span.Open(span.Config{Sample: 1, Sink: span.Lines{To: io.Discard}, Log: quiet})
+		tracer := span.Open(span.Config{Sample: 1, Sink: &span.Lines{To: io.Discard}, Log: quiet})
 		_, trace, err := mixedWorkload.traced(Config{Scheduled: true, Seed: seed, Spans: tracer}, nil)
 		tracer.Close()
 		mustNot(t, err)
@@ -363,7 +363,7 @@ func BenchmarkRecorded(b *testing.B) {
 			b.Run(fmt.Sprintf("recorded=%v/calls=%d", recorded, calls), func(b *testing.B) {
 				cfg := Config{Log: quiet}
 				if recorded {
-					cfg.Spans = span.Open(span.Config{Sample: 1, Sink: span.Lines{To: io.Discard}, Log: quiet})
+					cfg.Spans = span.Open(span.Config{Sample: 1, Sink: &span.Lines{To: io.Discard}, Log: quiet})
 					defer cfg.Spans.Close()
 				}
 				s := Open(cfg)

@@ -28,7 +28,7 @@ func openSpans(place string) (p aeonrt.SpanPlace, err error) {
 		if err != nil {
 			return p, err
 		}
-		p.Sink, p.Close = span.Lines{To: f}, f.Close
+		p.Sink, p.Close = &span.Lines{To: f}, f.Close
 	}
 	return p, nil
 }

@@ -30,7 +30,7 @@ func spansOf(t *testing.T, program *aeonrt.Package, stores int, seed uint64, run
 	clock := sched.NewSimClock(time.Unix(1000, 0))
 	tracers, lines := make([]*span.Tracer, stores), make([]bytes.Buffer, stores)
 	for i := range stores {
-		tracers[i] = span.Open(span.Config{Program: "test", Store: fmt.Sprint("store", i), Cluster: "cluster", Sample: 1, Sink: span.Lines{To: &lines[i]}, Log: slog.New(slog.DiscardHandler)})
+		tracers[i] = span.Open(span.Config{Program: "test", Store: fmt.Sprint("store", i), Cluster: "cluster", Sample: 1, Sink: &span.Lines{To: &lines[i]}, Log: slog.New(slog.DiscardHandler)})
 		defer tracers[i].Close()
 	}
 	c, err := nodes.Open(nodes.Config{

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -261,7 +262,7 @@ func TestBatches(t *testing.T) {
 // What is exported is OTLP for any text.
 func TestTextsAreOTLP(t *testing.T) {
 	var lines bytes.Buffer
-	tr := Open(Config{Program: "p\xff\"", Store: "s", Resource: []string{"deployment.environment", "<test>"}, Sink: Lines{&lines}, Log: quiet})
+	tr := Open(Config{Program: "p\xff\"", Store: "s", Resource: []string{"deployment.environment", "<test>"}, Sink: &Lines{To: &lines}, Log: quiet})
 	c := tr.Serve("\x00\xff \u2028 <a> \U0001F600", Context{Trace: TraceID{1}, Span: ID{2}, Sampled: true, State: "a=1"})
 	c.Text("text", strings.Repeat("x", textMax+1))
 	c.Text("none", "")
@@ -306,7 +307,7 @@ func TestFilesGrowByLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Lines{f}.Export(t.Context(), []byte("{}"))
+		_, err = (&Lines{To: f}).Export(t.Context(), []byte("{}"))
 		if err := errors.Join(err, f.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -320,5 +321,42 @@ func TestFilesGrowByLines(t *testing.T) {
 	}
 	if _, err := OpenFile(t.TempDir()); err == nil {
 		t.Error("a directory was opened")
+	}
+}
+
+// shortWriter takes so many bytes of each write, one after the other, and all of further ones.
+type shortWriter struct {
+	bytes.Buffer
+	takes []int
+}
+
+func (w *shortWriter) Write(p []byte) (int, error) {
+	if len(w.takes) == 0 {
+		return w.Buffer.Write(p)
+	}
+	n, _ := w.Buffer.Write(p[:w.takes[0]]) // it always takes all
+	w.takes = w.takes[1:]
+	return n, syscall.ENOSPC
+}
+
+// A disk that was full has taken a part of a request: the next one has a line of its own.
+func TestATornLineEndsBeforeTheNext(t *testing.T) {
+	for _, c := range []struct {
+		takes []int
+		want  string
+	}{
+		{[]int{0}, "{}\n"}, {[]int{1}, "{\n{}\n"}, {[]int{2}, "{}\n{}\n"}, {[]int{1, 0}, "{\n{}\n"}, {[]int{1, 2}, "{\n{\n{}\n"},
+		{[]int{1, 1}, "{\n{}\n"}, // the end of the line alone
+	} {
+		w := &shortWriter{takes: c.takes}
+		l := Lines{To: w}
+		for range c.takes {
+			if _, err := l.Export(t.Context(), []byte("{}")); !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("%v: %v", c.takes, err)
+			}
+		}
+		if _, err := l.Export(t.Context(), []byte("{}")); err != nil || w.String() != c.want {
+			t.Errorf("%v bytes were taken: the file has %q, want %q, error %v", c.takes, w.String(), c.want, err)
+		}
 	}
 }

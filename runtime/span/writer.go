@@ -8,11 +8,21 @@ import (
 )
 
 // Lines writes each request as a line of JSON.
-type Lines struct{ To io.Writer }
+type Lines struct {
+	To   io.Writer
+	torn bool // the last line has no end, as that of a disk that was full
+}
 
 // Export implements Sink.
-func (l Lines) Export(_ context.Context, request []byte) (refused int, err error) {
-	_, err = l.To.Write(append(request, '\n'))
+func (l *Lines) Export(_ context.Context, request []byte) (refused int, err error) {
+	line := append(request, '\n')
+	if l.torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	n, err := l.To.Write(line)
+	if n > 0 {
+		l.torn = line[n-1] != '\n'
+	}
 	return 0, err
 }
 

@@ -31,7 +31,7 @@ const (
 // recordedShop opens the program with a tracer that writes to lines, of a share of the traces.
 func recordedShop(t *testing.T, lines io.Writer, share float64) (*served, *span.Tracer) {
 	t.Helper()
-	tracer := span.Open(span.Config{Program: "shop", Store: "s", Sample: share, Sink: span.Lines{To: lines}, Log: discard})
+	tracer := span.Open(span.Config{Program: "shop", Store: "s", Sample: share, Sink: &span.Lines{To: lines}, Log: discard})
 	t.Cleanup(tracer.Close)
 	return openWith(t, &shop.AeonPackage, door.RemoteLimits{}, runtime.RealClock{}, func(c *runtime.Config) { c.Spans = tracer }), tracer
 }

@@ -159,7 +159,7 @@ func (db *DB) record(p *aeonrt.Package, c config, cfg *aeonrt.Config) {
 	if c.spans == nil {
 		return
 	}
-	of := span.Config{Program: p.Name, Sample: 1, Sink: span.Lines{To: c.spans}, Log: c.log}
+	of := span.Config{Program: p.Name, Sample: 1, Sink: &span.Lines{To: c.spans}, Log: c.log}
 	if db.store != nil {
 		of.Store = db.store.Identity().Store
 	}
