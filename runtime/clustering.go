@@ -77,7 +77,7 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 	}
 	header, err := history.Header(h, l.Store)
 	if err == nil {
-		if err := l.trace.openStart(c.Trace, fmt.Sprintf("%.8s", header.Store), header.Run); err != nil {
+		if err := l.trace.openStart(c.Trace, fmt.Sprintf("%.8s", header.Store), header.Run, c.Log); err != nil {
 			c.Log.Error("this node leads a store without a trace of it", "store", header.Store, "error", err) // it is there to serve
 		}
 		var failed error

@@ -333,7 +333,7 @@ func (r *mainRun) open() bool {
 	if r.keeping.Dir != "" {
 		kind = trace.Stored
 	}
-	if err := r.tracing.open(kind, kind == trace.Stored); err != nil {
+	if err := r.tracing.open(kind, kind == trace.Stored, r.log); err != nil {
 		r.fail(exitRefused, "%v", err)
 		return false
 	}

@@ -141,7 +141,7 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer, o
 			err = NodeTrace{Dir: r.trace.file}.openSimulated()
 		}
 	} else {
-		err = r.trace.open(trace.Memory, unit >= 0)
+		err = r.trace.open(trace.Memory, unit >= 0, nil)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)

@@ -54,7 +54,7 @@ func (s *simTrace) start(id event.StoreID, cfg *Config) error {
 	h.Store = s.storeID(id) // that of the engine is drawn
 	h.Cluster, h.Number, h.Node = s.storeID(0), id, event.NodeID(id)+1
 	t := &tracing{}
-	if err := t.openStart(s.NodeTrace, fmt.Sprintf("%sstore%d", s.prefix, id), h.Run); err != nil {
+	if err := t.openStart(s.NodeTrace, fmt.Sprintf("%sstore%d", s.prefix, id), h.Run, nil); err != nil {
 		return err
 	}
 	t.writer.Simulate()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -23,8 +24,8 @@ func (t *tracing) flags(fs *flag.FlagSet) {
 	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of the actors' fields, which takes time")
 }
 
-// open opens the file if the user has named one.
-func (t *tracing) open(kind trace.SystemKind, toAppend bool) error {
+// open opens the file if the user has named one. log is told when it cannot be written any more; nil: only close tells.
+func (t *tracing) open(kind trace.SystemKind, toAppend bool, log *slog.Logger) error {
 	if t.file == "" {
 		return nil
 	}
@@ -33,6 +34,11 @@ func (t *tracing) open(kind trace.SystemKind, toAppend bool) error {
 		return fmt.Errorf("the trace cannot be written: %w", err)
 	}
 	t.writer = w
+	if log != nil {
+		w.OnFailure(func(err error) {
+			log.Error("the trace cannot be written any more; the program goes on without", "error", err.Error())
+		})
+	}
 	return nil
 }
 
@@ -61,12 +67,12 @@ func (n NodeTrace) openDir() error {
 }
 
 // openStart opens the file of one start of a store, the run-th: no other start has its name, on whatever node.
-func (t *tracing) openStart(n NodeTrace, store string, run uint64) error {
+func (t *tracing) openStart(n NodeTrace, store string, run uint64, log *slog.Logger) error {
 	if n.Dir == "" {
 		return nil
 	}
 	t.file, t.states = filepath.Join(n.Dir, fmt.Sprintf("%s-%06d.jsonl", store, run)), n.States
-	return t.open(trace.Stored, true)
+	return t.open(trace.Stored, true, log)
 }
 
 // begin returns the configuration of a system that is traced; end ends its section.

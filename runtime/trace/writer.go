@@ -56,13 +56,14 @@ type Writer struct {
 	mu   struct {
 		sync.Mutex
 		buf     []byte
-		answers []byte // of the line to be written next
-		pending int    // answers in it
-		events  uint64 // of the section
-		inside  bool   // a section has begun and has not ended
-		begun   bool   // so has one before, or this one
-		grouped bool   // Flush is called in time
-		err     error  // the first that the file system returned
+		answers []byte      // of the line to be written next
+		pending int         // answers in it
+		events  uint64      // of the section
+		inside  bool        // a section has begun and has not ended
+		begun   bool        // so has one before, or this one
+		grouped bool        // Flush is called in time
+		err     error       // the first that the file system returned
+		failed  func(error) // see OnFailure; nil: err has been told, or need not be
 	}
 }
 
@@ -154,9 +155,23 @@ func (w *Writer) flushLoop(stop <-chan struct{}, done chan<- struct{}) {
 		case <-t.C:
 			w.mu.Lock()
 			w.flush()
+			err, failed := w.mu.err, w.mu.failed
+			if err != nil {
+				w.mu.failed = nil
+			}
 			w.mu.Unlock()
+			if err != nil && failed != nil {
+				go failed(err) // Close does not wait for a log that is not read
+			}
 		}
 	}
+}
+
+// OnFailure has f told, once and soon, the first error of the file system. Close returns it, too, but perhaps much later.
+func (w *Writer) OnFailure(f func(error)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.failed = f
 }
 
 // Simulate has the file be written at moments of the run alone, as that of a system in simulated time: a run that is repeated leaves the
