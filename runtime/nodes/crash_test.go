@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -162,6 +163,7 @@ func newFaulty(test, dir string, p *aeonrt.Package, seed uint64) *faulty {
 	f.clock = sched.NewSimClock(time.Unix(1000, 0))
 	f.syncs = 1 << f.r.IntN(7)
 	f.s = sched.New(seed, func() string { return f.story() + f.waits() })
+	running = f
 	f.traces = newTraces(dir, faultStores, int64(seed%2)*faultSkew, f.fail)
 	cfg := nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(p), ClientClasses: aeonrt.AllClientClasses(p), Scheduled: true, Scheduler: f.s, Seed: seed,
@@ -194,8 +196,22 @@ func (f *faulty) story() string {
 
 func (f *faulty) note(format string, args ...any) { fmt.Fprintf(&f.log, format+"\n", args...) }
 
+// running is the run that goes on; nil: none does.
+var running *faulty
+
+func init() { sched.AtEnd(tellRun) }
+
+// tellRun writes how to repeat the run that goes on: a bug in the runtime is about to end the process, and says nothing of the run.
+func tellRun() {
+	if f := running; f != nil {
+		running = nil
+		fmt.Fprint(os.Stderr, f.story())
+	}
+}
+
 // fail ends the process, from whatever task.
 func (f *faulty) fail(format string, args ...any) {
+	running = nil // it is told here
 	panic(f.story() + fmt.Sprintf(format, args...))
 }
 
@@ -542,6 +558,7 @@ func (f *faulty) crash(id event.StoreID) {
 
 // run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.
 func (f *faulty) run() {
+	defer tellRun() // if it panics
 	s := f.c.System(0)
 	list, err := f.bank(s).Open(s.Client(), faultAccounts, faultMoney)
 	if err != nil {
@@ -618,6 +635,7 @@ func (f *faulty) run() {
 	}
 	f.stands()
 	f.saw.traced = f.traces.check()
+	running = nil
 }
 
 // pass has time pass.
@@ -787,5 +805,30 @@ func TestFaults(t *testing.T) {
 	t.Logf("over several stores: %+v", saw)
 	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Over == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0 || saw.printed == 0 || saw.ended == 0 || saw.traced.parts == 0 || saw.traced.lost == 0) {
 		t.Errorf("something never happens: %+v", saw)
+	}
+}
+
+const bugEnv = "AEON_TEST_BUG"
+
+// TestBug is no test of its own: TestABugTellsTheRun runs it in a process, which a bug of the runtime ends.
+func TestBug(t *testing.T) {
+	if os.Getenv(bugEnv) == "" {
+		return
+	}
+	f := newFaulty("TestFaults", t.TempDir(), &ledger.AeonPackage, 4711)
+	f.beat = func() {
+		defer sched.EndOnBug()
+		panic("planted")
+	}
+	f.run()
+}
+
+// A bug of the runtime that ends the process tells how the run is repeated.
+func TestABugTellsTheRun(t *testing.T) {
+	cmd := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBug$")
+	cmd.Env = append(os.Environ(), bugEnv+"=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || strings.Count(string(out), "go test ./runtime/nodes -run TestFaults -fault 4711 -faults 1\n") != 1 || !strings.Contains(string(out), "bug in the runtime: planted") {
+		t.Errorf("%v\n%.2000s", err, out)
 	}
 }
