@@ -13,8 +13,8 @@ func cleanCommand() *cli.Command {
 		Short: "delete the cache",
 		Long: `
 Clean deletes the directory in which aeonc keeps generated Go and finished
-programs. Nothing is lost: the next run makes again what it needs. Go's own build
-cache stays; "go clean -cache" deletes that.`,
+programs. Nothing is lost: the next run makes again what it needs. Other files in
+that directory stay, and so does Go's own build cache; "go clean -cache" deletes that.`,
 		Setup: func(*flag.FlagSet) cli.Action {
 			return cli.NoArguments(func(env *cli.Env) error {
 				cache, err := gobuild.DefaultCache()

@@ -30,7 +30,12 @@ aeonc makes it again.
 	unusedMax = 14 * 24 * time.Hour
 	bytesMax  = 1 << 30
 	busyFor   = time.Hour
+
+	readmeName = "README"
 )
+
+// ownNames are all that a cache holds beside its README.
+var ownNames = []string{"build", "runtime", "store", "tmp", "trimmed", "go-build", "gopath"}
 
 // CacheError says that the cache directory cannot be used.
 type CacheError struct {
@@ -78,8 +83,8 @@ func NewCache(dir string) *Cache { return &Cache{dir} }
 // Dir returns where the cache is.
 func (c *Cache) Dir() string { return c.dir }
 
-// Clean deletes the cache and returns how many bytes that freed. A directory
-// that aeonc did not make is refused.
+// Clean deletes the cache and returns how many bytes that freed. A directory that aeonc did not make is refused, and what others have
+// put into one stays. The README goes last, so that a Clean that was interrupted can be repeated.
 func (c *Cache) Clean() (freed int64, err error) {
 	entries, err := os.ReadDir(c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,30 +96,82 @@ func (c *Cache) Clean() (freed int64, err error) {
 	if len(entries) > 0 && !c.isOurs() {
 		return 0, &CacheError{c.dir, errors.New("it has no README of aeonc, so it is not deleted")}
 	}
-	freed = sizeOf(c.dir)
-	if err := os.RemoveAll(c.dir); err != nil {
-		return 0, &CacheError{c.dir, err}
+	for _, own := range ownNames {
+		name := filepath.Join(c.dir, own)
+		bytes := sizeOf(name)
+		if err := os.RemoveAll(name); err != nil {
+			return freed, &CacheError{c.dir, err}
+		}
+		freed += bytes
+	}
+	if c.ofOthers(entries) != "" {
+		return freed, nil // beside files of others only the README says that builds may use the directory
+	}
+	if err := os.RemoveAll(filepath.Join(c.dir, readmeName)); err != nil {
+		return freed, &CacheError{c.dir, err}
+	}
+	if info, err := os.Lstat(c.dir); err == nil && !info.IsDir() {
+		return freed, nil // a link: without a directory it could not be used again
+	}
+	if err := os.Remove(c.dir); err != nil {
+		return freed, &CacheError{c.dir, err}
 	}
 	return freed, nil
 }
 
+// ofOthers returns the name of an entry that aeonc does not make, "" if there is none.
+func (c *Cache) ofOthers(entries []fs.DirEntry) string {
+	ours := c.isOurs()
+	for _, e := range entries {
+		if !slices.Contains(ownNames, e.Name()) && !(ours && e.Name() == readmeName) {
+			return e.Name()
+		}
+	}
+	return ""
+}
+
 func (c *Cache) isOurs() bool {
-	data, err := os.ReadFile(filepath.Join(c.dir, "README"))
+	data, err := os.ReadFile(filepath.Join(c.dir, readmeName))
 	return err == nil && string(data) == cacheReadme
+}
+
+// claim makes the directory one of aeonc by its README, unless it has that already. A directory with files of others is refused: what
+// is old in the cache goes, and so might they.
+func (c *Cache) claim() error {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &CacheError{c.dir, err}
+	}
+	if name := c.ofOthers(entries); name != "" && !c.isOurs() {
+		return &CacheError{c.dir, fmt.Errorf("it holds other files, such as %s; name a directory that is empty or does not exist", name)}
+	}
+	tmp := filepath.Join(c.dir, "tmp")
+	if err := os.MkdirAll(tmp, 0o777); err != nil {
+		return &CacheError{c.dir, err}
+	}
+	if c.isOurs() {
+		return nil
+	}
+	readme, err := os.CreateTemp(tmp, "") // another process finds it whole or not at all
+	if err != nil {
+		return &CacheError{c.dir, err}
+	}
+	_, err = readme.WriteString(cacheReadme)
+	if err = errors.Join(err, readme.Chmod(0o644), readme.Close()); err == nil {
+		err = os.Rename(readme.Name(), filepath.Join(c.dir, readmeName))
+	}
+	if err != nil {
+		return &CacheError{c.dir, errors.Join(err, os.Remove(readme.Name()))}
+	}
+	return nil
 }
 
 // stage returns a new directory on the cache's file system to prepare an entry in.
 func (c *Cache) stage() (string, error) {
-	tmp := filepath.Join(c.dir, "tmp")
-	if err := os.MkdirAll(tmp, 0o777); err != nil {
-		return "", &CacheError{c.dir, err}
+	if err := c.claim(); err != nil {
+		return "", err
 	}
-	if !c.isOurs() {
-		if err := os.WriteFile(filepath.Join(c.dir, "README"), []byte(cacheReadme), 0o666); err != nil {
-			return "", &CacheError{c.dir, err}
-		}
-	}
-	dir, err := os.MkdirTemp(tmp, "")
+	dir, err := os.MkdirTemp(filepath.Join(c.dir, "tmp"), "")
 	if err != nil {
 		return "", &CacheError{c.dir, err}
 	}
@@ -218,6 +275,9 @@ func (c *Cache) touch(name string) {
 // the cache is too large. What cannot be deleted now stays for the next time. It
 // looks at each file, and of the last hour nothing could go: so it looks once an hour.
 func (c *Cache) trim(now time.Time) {
+	if !c.isOurs() {
+		return
+	}
 	last := filepath.Join(c.dir, "trimmed")
 	if info, err := os.Stat(last); err == nil && now.Sub(info.ModTime()).Abs() < busyFor {
 		return

@@ -9,6 +9,9 @@ import (
 
 func TestTrimDropsWhatIsOldAndKeepsWhatIsInUse(t *testing.T) {
 	c := NewCache(t.TempDir())
+	if err := c.claim(); err != nil {
+		t.Fatal(err)
+	}
 	now := time.Now()
 	for name, age := range map[string]time.Duration{
 		"build/old": unusedMax + time.Hour, "build/recent": time.Hour * 2, "tmp/crashed": unusedMax * 2, "runtime/now": 0,
@@ -31,6 +34,9 @@ func TestTrimDropsWhatIsOldAndKeepsWhatIsInUse(t *testing.T) {
 
 func TestTrimMakesRoomButNotUnderARunningProcess(t *testing.T) {
 	c := NewCache(t.TempDir())
+	if err := c.claim(); err != nil {
+		t.Fatal(err)
+	}
 	now := time.Now()
 	for name, age := range map[string]time.Duration{"build/idle": 2 * busyFor, "build/busy": busyFor / 2} {
 		dir := filepath.Join(c.dir, filepath.FromSlash(name))
