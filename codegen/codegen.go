@@ -97,10 +97,10 @@ func Generate(info *typecheck.Info, opts Options) ([]File, error) {
 	return files, nil
 }
 
-// GoPackageName returns the name of the Go package generated for an .aeon package. A Go
-// package main cannot be imported, so that one gets another name.
+// GoPackageName returns the name of the Go package generated for an .aeon package. A Go package main cannot be imported, and one
+// in a directory internal only from beside it, and _ names nothing, so that these get other names.
 func GoPackageName(name string) string {
-	if name == "main" || goKeywords[name] || predeclared[name] {
+	if name == "main" || name == "internal" || name == "_" || goKeywords[name] || predeclared[name] {
 		return name + "_"
 	}
 	return name

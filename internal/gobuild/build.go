@@ -93,7 +93,13 @@ type Result struct {
 }
 
 // Remove deletes the executable and its sources from the cache.
-func (r Result) Remove() error { return os.RemoveAll(filepath.Dir(r.Path)) }
+func (r Result) Remove() error { return os.RemoveAll(entryOf(r.Path)) }
+
+// executable returns where the entry dir has its executable: apart from what else it has, as programs may have any name.
+func executable(dir, name string) string { return filepath.Join(dir, "bin", name) }
+
+// entryOf returns the entry that has an executable.
+func entryOf(exe string) string { return filepath.Dir(filepath.Dir(exe)) }
 
 // First says what is compiled for the first time beside a program, and so takes longer.
 type First struct {
@@ -127,7 +133,7 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	lay := layOut(req)
 	identity := append(lay.identity(), golang.id, rt.Hash)
 	dir := filepath.Join(b.Cache.dir, "build", digest(identity...)[:32])
-	exe := filepath.Join(dir, req.Name+golang.exeSuffix())
+	exe := executable(dir, req.Name+golang.exeSuffix())
 	if len(lay.places) == 0 && isFile(exe) {
 		b.Cache.touch(dir)
 		return Result{Path: exe, Cached: true, Took: time.Since(start)}, nil
@@ -221,8 +227,8 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil:
-		if err := os.Rename(out, exe); err != nil {
-			return &CacheError{b.Cache.dir, err}
+		if err := b.Cache.keepExecutable(out, exe); err != nil {
+			return err
 		}
 		if lay.once {
 			return b.forget(command(ctx, b.Cache, append([]string{"list", "-export", "-deps", "-f", archives}, append(args, "./"+lay.mainDir)...)...), module, lay.shared)

@@ -151,6 +151,21 @@ func TestBuildPutsManyTestPackagesInOneExecutable(t *testing.T) {
 	}
 }
 
+// A program may have the name of anything that lies beside it in the cache.
+func TestAProgramMayHaveAnyName(t *testing.T) {
+	b := newBuilder(t)
+	for _, name := range []string{"lock", "src", "bin"} {
+		r, err := b.Build(t.Context(), gobuild.Request{Packages: []gobuild.Package{packageNamed(name, "/src/"+name, "")}, Name: name})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got, want := output(t, r), "main of "+name+"\n"; r.Cached || got != want || filepath.Base(r.Path) != name {
+			t.Errorf("%s: cached %v, %s, output %q", name, r.Cached, r.Path, got)
+		}
+	}
+}
+
 func TestConcurrentBuildsShareACache(t *testing.T) {
 	b := newBuilder(t)
 	var wg sync.WaitGroup

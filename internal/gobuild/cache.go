@@ -217,6 +217,18 @@ func (c *Cache) store(dir string, files []File) error {
 	return &CacheError{c.dir, fmt.Errorf("%s does not keep what is written there", dir)}
 }
 
+// keepExecutable moves an executable that has been made to its place in its entry.
+func (c *Cache) keepExecutable(made, exe string) error {
+	err := os.MkdirAll(filepath.Dir(exe), 0o777)
+	if err == nil {
+		err = os.Rename(made, exe)
+	}
+	if err != nil {
+		return &CacheError{c.dir, err}
+	}
+	return nil
+}
+
 // discard removes an entry that something outside has damaged. Renaming it away
 // first keeps the rule that an entry is whole or absent.
 func (c *Cache) discard(dir string) error {

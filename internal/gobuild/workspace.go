@@ -47,22 +47,16 @@ func (b *Builder) compileInModules(ctx context.Context, golang toolchain, dir, m
 	if err != nil {
 		return "", false, err
 	}
-	exe = filepath.Join(b.Cache.dir, "build", digest(append(identity, ids)...)[:32], lay.exe+golang.exeSuffix())
+	exe = executable(filepath.Join(b.Cache.dir, "build", digest(append(identity, ids)...)[:32]), lay.exe+golang.exeSuffix())
 	if isFile(exe) {
-		b.Cache.touch(filepath.Dir(exe))
+		b.Cache.touch(entryOf(exe))
 		return exe, true, nil
 	}
 	out := filepath.Join(staged, filepath.Base(exe))
 	if _, err := run("build", "-o", out); err != nil {
 		return "", false, err
 	}
-	if err = os.MkdirAll(filepath.Dir(exe), 0o777); err == nil {
-		err = os.Rename(out, exe)
-	}
-	if err != nil {
-		return "", false, &CacheError{b.Cache.dir, err}
-	}
-	return exe, false, nil
+	return exe, false, b.Cache.keepExecutable(out, exe)
 }
 
 // blames is blamesGenerated for a program that has code in modules of the user's, one of which may be that of the runtime.
