@@ -76,7 +76,7 @@ func MainTestOf(entries ...any) {
 
 // MainTest is the main function of a test executable: it runs the tests of the
 // packages and writes events as lines of JSON to standard output, or to the file of -events,
-// between which nothing comes that Go code prints. `aeonc test` reads them. Of the options, tests use WithNodes.
+// between which nothing comes that Go code prints. `aeonc test` reads them, and takes the process with it when it ends. Of the options, tests use WithNodes.
 func MainTest(packages []*Package, opts ...Option) {
 	quit := make(chan os.Signal, 1)
 	signal.Notify(quit, syscall.SIGQUIT)
@@ -87,6 +87,21 @@ func MainTest(packages []*Package, opts ...Option) {
 		os.Exit(exitUsage)
 	}()
 	os.Exit(runMainTest(packages, os.Args[1:], os.Stdout, os.Stderr, opts...))
+}
+
+// exitWith ends the process when a file that it got ends: the process that started it has ended then, and so waits for no test, not even for one
+// that does not end.
+func exitWith(name string) error {
+	file, err := inherit.Open(name)
+	if err != nil {
+		return err
+	}
+	go func() { // ends with the process
+		_, _ = io.Copy(io.Discard, file)
+		trace.FlushOpen()
+		os.Exit(exitUsage)
+	}()
+	return nil
 }
 
 // stacksMax bounds a dump of all goroutines.
@@ -109,7 +124,7 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer, o
 	r := &testRun{nodes: linked.simulating}
 	r.out.Writer = stdout
 	filter := fs.String("run", "", "run only tests whose names match `regexp`")
-	events := fs.String("events", "", "write events to the file that was handed over under this `name`")
+	events := fs.String("events", "", "write events to the file that was handed over under this `name`, and exit when that of the name behind the flags ends")
 	after := fs.String("after", "-1/-1", "start behind this `package/test`")
 	fs.Uint64Var(&r.seed, "seed", 0, "seed of the first schedule; 0 draws one")
 	fs.IntVar(&r.repeat, "repeat", 1, "how many schedules each test is run with")
@@ -121,7 +136,9 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer, o
 	}
 	err := r.nodes.check(nil)
 	if *events != "" && err == nil {
-		r.out.Writer, err = inherit.Open(*events)
+		if r.out.Writer, err = inherit.Open(*events); err == nil {
+			err = exitWith(fs.Arg(0))
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)

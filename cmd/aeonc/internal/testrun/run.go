@@ -78,7 +78,7 @@ func (r *runner) run(ctx context.Context, after testID) error {
 	if r.cfg.Seed != "" {
 		args = append(args, "-seed", r.cfg.Seed)
 	}
-	args = append(append(args, r.cfg.Further...), "-events") // inherit appends what they are written to
+	args = append(append(args, r.cfg.Further...), "-events") // inherit appends what they are written to, and what ends with this process
 	cmd := exec.CommandContext(ctx, r.cfg.Executable, args...)
 	cmd.Stdout, cmd.Stderr = &r.printed, &r.printed
 	cmd.WaitDelay = time.Second
@@ -87,7 +87,12 @@ func (r *runner) run(ctx context.Context, after testID) error {
 		return err
 	}
 	defer events.Close()
-	if err := inherit.Start(cmd, theirs); err != nil {
+	ends, alive, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, theirs.Close())
+	}
+	defer alive.Close()
+	if err := inherit.Start(cmd, theirs, ends); err != nil {
 		return err
 	}
 	limit := time.AfterFunc(r.cfg.TestMax, func() { r.dump(cmd, kill) })
