@@ -219,10 +219,9 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	if lay.quick {
 		cmd.Env = append(cmd.Env, "GOGC=400") // collecting takes a fifth of the compiler's time
 	}
-	cmd.Dir = module
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	err = cmd.Run()
+	err = in(cmd, module).Run()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -271,8 +270,7 @@ const archives = `{{if .Export}}{{.ImportPath}}{{"\t"}}{{.Export}}{{end}}`
 // forget removes the archives of generated packages that are not shared from Go's build cache, which keeps them for days: some tens of
 // megabytes for an executable that is made of many programs. To Go it is as if they had never been there.
 func (b *Builder) forget(list *exec.Cmd, module string, shared map[string]bool) error {
-	list.Dir = module
-	out, err := list.Output()
+	out, err := in(list, module).Output()
 	if err != nil {
 		return &ToolchainError{fmt.Sprintf("go list failed: %v", err)}
 	}

@@ -151,6 +151,31 @@ func TestBuildPutsManyTestPackagesInOneExecutable(t *testing.T) {
 	}
 }
 
+// A cache is the same by whatever name it is reached: Go would tell a directory that a link leads to by another one.
+func TestACacheMayLieBehindALink(t *testing.T) {
+	withoutNetwork(t, goEnv(t, "GOMODCACHE"))
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "real"), 0o777), os.Symlink("real", link)); err != nil {
+		t.Fatal(err)
+	}
+	b := &gobuild.Builder{Cache: gobuild.NewCache(filepath.Join(link, "cache")), Runtime: withStore()}
+	for _, req := range []gobuild.Request{{Name: "once", Once: true}, {Name: "plain"}, {Name: "store", Store: true}} {
+		req.Packages = []gobuild.Package{packageNamed("bank", "/src/bank", "")}
+		r, err := b.Build(t.Context(), req)
+		if err != nil {
+			t.Errorf("%s: %v", req.Name, err)
+			continue
+		}
+		if got := output(t, r); !strings.HasSuffix(got, "main of bank\n") {
+			t.Errorf("%s: output %q", req.Name, got)
+		}
+	}
+	if err := b.Vet(t.Context(), gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "")}}); err != nil {
+		t.Errorf("vet: %v", err)
+	}
+}
+
 // A program may have the name of anything that lies beside it in the cache.
 func TestAProgramMayHaveAnyName(t *testing.T) {
 	b := newBuilder(t)

@@ -95,19 +95,13 @@ func (g *GoPackages) beside(dir string) goPackage {
 	if err != nil {
 		return goPackage{err: err}
 	}
-	cmd := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(golang.path, args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOPROXY=off")
-		return cmd
-	}
 	where := load.Relative(filepath.Join(dir, "go"))
-	if mod, err := cmd("env", "GOMOD").Output(); err != nil {
+	if mod, err := golang.asUser(dir, "env", "GOMOD").Output(); err != nil {
 		return goPackage{err: err}
 	} else if file := strings.TrimSpace(string(mod)); file == "" || file == os.DevNull {
 		return fail("%s lies in no Go module: `go mod init` makes one", where)
 	}
-	found, err := list(cmd(), []string{typecheck.GoBodyPath})
+	found, err := list(golang.asUser(dir), []string{typecheck.GoBodyPath})
 	if err != nil {
 		return goPackage{err: err}
 	}
@@ -141,9 +135,7 @@ func (g *GoPackages) findStandard(paths []string) error {
 	if err != nil {
 		return err
 	}
-	cmd := golang.command(context.Background(), cache)
-	cmd.Dir = module
-	found, err := list(cmd, paths)
+	found, err := list(in(golang.command(context.Background(), cache), module), paths)
 	for path, p := range found {
 		switch {
 		case !p.standard || p.failure != "":
@@ -161,10 +153,7 @@ func (g *GoPackages) findInModule(dir string, paths []string) {
 	golang, err := findGo(aeon.RuntimeSource().GoVersion)
 	found := map[string]listed{}
 	if err == nil {
-		cmd := exec.Command(golang.path)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOPROXY=off") // to check a program downloads nothing
-		found, err = list(cmd, paths)
+		found, err = list(golang.asUser(dir), paths)
 	}
 	for _, path := range paths {
 		switch p, ok := found[path]; {

@@ -97,3 +97,29 @@ func TestOnlyPackagesOfTheUserMayHaveC(t *testing.T) {
 		t.Errorf("a program with packages of the user is compiled with CGO_ENABLED=%s, and the user has set 1", got)
 	}
 }
+
+// A module is the same by whatever name it is reached, and so is what its code may import.
+func TestAModuleMayBeReachedByALink(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	if err := os.MkdirAll(filepath.Join(real, "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(real, "go.mod"), []byte("module example.com/m\n\ngo 1.26\n"), 0o666), os.Symlink("real", link)); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"GO111MODULE": "on", "GOFLAGS": "", "GOWORK": "off"} {
+		t.Setenv(name, value)
+	}
+	t.Chdir(filepath.Join(link, "sub"))
+	p, err := findPlace(filepath.Join(real, "sub")) // as load names it, whatever the user is in
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.path != "example.com/m/sub" || p.dir != filepath.Join(real, "sub") || !p.mayImport("example.com/m/sub/internal/x") {
+		t.Errorf("the code is at %s in %s", p.path, p.dir)
+	}
+}

@@ -90,9 +90,7 @@ func findPlace(dir string) (*Place, error) {
 		return nil, err
 	}
 	ask := func(args ...string) ([]byte, error) {
-		cmd := exec.Command(golang.path, args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off")
-		out, err := cmd.Output()
+		out, err := golang.asUser(dir, args...).Output()
 		if exit := new(exec.ExitError); errors.As(err, &exit) {
 			err = fmt.Errorf("`go %s` failed: %s", strings.Join(args, " "), strings.TrimSpace(string(exit.Stderr)))
 		}

@@ -65,14 +65,11 @@ func writable(dir string) error {
 func (b *Builder) missingModules(ctx context.Context, golang toolchain, node, module, overlay, output string) error {
 	list := golang.command(ctx, b.Cache, "list", "-e", "-deps", "-overlay", overlay, "-modfile="+filepath.Join(module, storeMod),
 		"-f", "{{if .Error}}{{.ImportPath}}{{end}}", node)
-	list.Dir = module
-	missing, listing := list.Output()
+	missing, listing := in(list, module).Output()
 	if listing == nil && len(missing) == 0 {
 		return nil
 	}
-	env := golang.fetching(ctx, b.Cache, "env", "GOMODCACHE", "GOPROXY")
-	env.Dir = module
-	values, err := env.Output()
+	values, err := in(golang.fetching(ctx, b.Cache, "env", "GOMODCACHE", "GOPROXY"), module).Output()
 	if err != nil {
 		return nil // then the toolchain is broken
 	}

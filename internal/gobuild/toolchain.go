@@ -169,6 +169,20 @@ func (t toolchain) fetching(ctx context.Context, c *Cache, args ...string) *exec
 	return cmd
 }
 
+// asUser returns a go command in dir with the environment of the user, except that nothing is downloaded.
+func (t toolchain) asUser(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(t.path, args...)
+	cmd.Env = append(os.Environ(), "GOPROXY=off")
+	return in(cmd, dir)
+}
+
+// in has a command, whose environment is set, run in dir. Go names the directory as PWD does, if that is a name of it: by another one, where a
+// link leads there, neither what an overlay replaces would be in it, nor would it be in its module.
+func in(cmd *exec.Cmd, dir string) *exec.Cmd {
+	cmd.Dir, cmd.Env = dir, append(cmd.Env, "PWD="+dir)
+	return cmd
+}
+
 // ownGoCache returns a Go build cache inside ours if Go could not tell where
 // the user's is; otherwise "".
 func (c *Cache) ownGoCache() string {

@@ -35,8 +35,7 @@ func (b *Builder) Vet(ctx context.Context, req Request) error {
 	for _, p := range slices.Concat(req.Packages, req.Imported) {
 		args = append(args, "./"+packageDir(p.Dir, p.Name))
 	}
-	cmd := golang.command(ctx, b.Cache, args...)
-	cmd.Dir = staged
+	cmd := in(golang.command(ctx, b.Cache, args...), staged)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	err = cmd.Run()

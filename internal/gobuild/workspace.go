@@ -28,10 +28,9 @@ func (b *Builder) compileInModules(ctx context.Context, golang toolchain, dir, m
 	}
 	run := func(args ...string) (string, error) {
 		cmd := golang.inWorkspace(ctx, b.Cache, lay, staged, append(append(args, lay.buildFlags(filepath.Join(dir, "overlay.json"))...), "./"+lay.mainDir)...)
-		cmd.Dir = module
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		err := cmd.Run()
+		err := in(cmd, module).Run()
 		switch said := stderr.String(); {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
