@@ -36,7 +36,7 @@ func Find(args []string) ([]Unit, error) {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
-	found := &units{}
+	found := &units{at: map[string]int{}}
 	for _, arg := range args {
 		if err := found.add(arg); err != nil {
 			return nil, err
@@ -46,7 +46,10 @@ func Find(args []string) ([]Unit, error) {
 }
 
 // units collects units without repeating a directory or a file.
-type units struct{ list []Unit }
+type units struct {
+	list []Unit
+	at   map[string]int // where in list a directory is, by its canonical path: it may have several names
+}
 
 func (u *units) add(arg string) error {
 	if root, ok := strings.CutSuffix(filepath.ToSlash(arg), "/..."); ok || arg == "..." {
@@ -72,15 +75,13 @@ func (u *units) add(arg string) error {
 		if len(files) == 0 {
 			return &NotFoundError{arg, noSources(arg)}
 		}
-		u.merge(filepath.Clean(arg), files)
-		return nil
+		return u.merge(filepath.Clean(arg), files)
 	case filepath.Ext(arg) != Extension:
 		return &NotFoundError{arg, fmt.Sprintf("%s is not an %s file", arg, Extension)}
 	case !info.Mode().IsRegular():
 		return &NotFoundError{arg, fmt.Sprintf("%s is not a regular file", arg)}
 	}
-	u.merge(filepath.Dir(arg), []string{filepath.Clean(arg)})
-	return nil
+	return u.merge(filepath.Dir(arg), []string{arg})
 }
 
 func noSources(dir string) string {
@@ -98,11 +99,12 @@ func (u *units) addTree(arg, root string) error {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return &NotFoundError{arg, fmt.Sprintf("%s is not a directory", root)}
 	}
-	count := len(u.list)
-	err := filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
+	matched := false
+	err := filepath.WalkDir(root+string(filepath.Separator), func(dir string, d fs.DirEntry, err error) error { // the user may name a link
 		if err != nil {
 			return err
 		}
+		dir = filepath.Clean(dir)
 		if !d.IsDir() {
 			return nil
 		}
@@ -111,28 +113,37 @@ func (u *units) addTree(arg, root string) error {
 		}
 		files, err := sourcesIn(dir)
 		if err == nil && len(files) > 0 {
-			u.merge(dir, files)
+			matched, err = true, u.merge(dir, files)
 		}
 		return err
 	})
 	if err != nil {
 		return &NotFoundError{arg, err.Error()}
 	}
-	if len(u.list) == count {
+	if !matched {
 		return &NotFoundError{arg, fmt.Sprintf("%s matches no packages: there are no %s files below %s", arg, Extension, root)}
 	}
 	return nil
 }
 
-func (u *units) merge(dir string, files []string) {
-	i := slices.IndexFunc(u.list, func(have Unit) bool { return have.Dir == dir })
-	if i < 0 {
-		u.list = append(u.list, Unit{Dir: dir})
-		i = len(u.list) - 1
+// merge adds files of a directory, which has the name by which it was added first.
+func (u *units) merge(dir string, files []string) error {
+	real, err := canonical(dir)
+	if err != nil {
+		return err
 	}
-	all := append(u.list[i].Files, files...)
+	i, known := u.at[real]
+	if !known {
+		i = len(u.list)
+		u.list, u.at[real] = append(u.list, Unit{Dir: dir}), i
+	}
+	all := u.list[i].Files
+	for _, f := range files {
+		all = append(all, filepath.Join(u.list[i].Dir, filepath.Base(f)))
+	}
 	slices.Sort(all)
 	u.list[i].Files = slices.Compact(all)
+	return nil
 }
 
 // sourcesIn returns the source files of a directory, sorted. Links to files

@@ -31,6 +31,13 @@ func TestFind(t *testing.T) {
 	if err := os.Symlink(filepath.Join("..", "a.aeon"), filepath.Join("empty", "link.aeon")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("x", "y"); err != nil {
+		t.Fatal(err)
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	root := load.Unit{Dir: ".", Files: []string{"a.aeon", "b.aeon"}}
 	x := load.Unit{Dir: "x", Files: []string{"x/c.aeon"}}
 	deep := load.Unit{Dir: "x/deep", Files: []string{"x/deep/d.aeon"}}
@@ -47,8 +54,13 @@ func TestFind(t *testing.T) {
 		{"...", []load.Unit{root, linked, x, deep}},
 		{"x/...", []load.Unit{x, deep}},
 		{"x/... x", []load.Unit{x, deep}},
+		{"x x/deep x/...", []load.Unit{x, deep}},
 		{"a.aeon", []load.Unit{{Dir: ".", Files: []string{"a.aeon"}}}},
 		{"b.aeon a.aeon", []load.Unit{root}},
+		{"y/...", []load.Unit{{Dir: "y", Files: []string{"y/c.aeon"}}, {Dir: "y/deep", Files: []string{"y/deep/d.aeon"}}}},
+		{". " + wd, []load.Unit{root}}, // a directory is one by all of its names
+		{"b.aeon " + filepath.Join(wd, "a.aeon") + " " + filepath.Join(wd, "b.aeon"), []load.Unit{root}},
+		{"y x", []load.Unit{{Dir: "y", Files: []string{"y/c.aeon"}}}},
 		{"a.aeon x/c.aeon", []load.Unit{{Dir: ".", Files: []string{"a.aeon"}}, x}},
 	} {
 		got, err := load.Find(strings.Fields(tt.args))
