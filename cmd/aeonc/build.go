@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/gobuild"
@@ -17,7 +21,8 @@ func buildCommand() *cli.Command {
 		Short: "compile a program to an executable",
 		Long: `
 Build compiles a program to one static executable that needs nothing else. It is
-named after the package and put into the current directory, or where -o says.
+named after the package and put into the current directory, or where -o says. A file
+there that is no executable is not overwritten.
 
 	aeonc build
 	aeonc build -o bin/shop ./shop
@@ -77,9 +82,40 @@ func buildProgram(env *cli.Env, args []string, out string, opts gobuild.Options,
 	case err == nil && info.IsDir():
 		out = filepath.Join(out, name)
 	}
+	if err := replaceable(out); err != nil {
+		return err
+	}
 	if err := made.CopyTo(out); err != nil {
 		return err
 	}
 	env.Inform("wrote %s", out)
+	return nil
+}
+
+// executables are what executables begin with: ELF, PE, and Mach-O in both orders of bytes, for one processor or several.
+var executables = []string{"\x7fELF", "MZ", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
+
+// replaceable returns an error of usage if an executable must not take the place of a file: it could be the only copy of something.
+func replaceable(name string) error {
+	if isSource(name) {
+		return cli.Usagef("%s has the extension of sources; name the executable with -o", name)
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil // what cannot be written fails when it is
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if !slices.ContainsFunc(executables, func(e string) bool { return strings.HasPrefix(string(head[:n]), e) }) {
+		return cli.Usagef("%s is no executable, so it is not overwritten; remove it, or name another file with -o", name)
+	}
 	return nil
 }
