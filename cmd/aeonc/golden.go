@@ -85,7 +85,7 @@ func testGolden(env *cli.Env, paths []string, o testOptions) error {
 	}
 	if len(cases) == 0 {
 		env.Say("no golden file matches %q", o.filter)
-		return nil
+		return cli.Code(cli.ExitProblem) // a name that is misspelt in a script must not pass
 	}
 	opts := golden.Options{Seeds: o.schedules, Update: o.update, Nodes: o.nodes.Number, Doing: env.Doing}
 	if o.schedules == 1 && o.seed == "" {
