@@ -5,7 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io/fs"
+	"os"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ func (n NodeTrace) openSimulated() error {
 	if err := n.openDir(); err != nil {
 		return err
 	}
-	if old, _ := filepath.Glob(filepath.Join(n.Dir, "*.jsonl")); len(old) > 0 { // an error is of a bad pattern
+	if old, _ := fs.Glob(os.DirFS(n.Dir), "*.jsonl"); len(old) > 0 { // an error is of a bad pattern, which the name of the directory may be
 		return fmt.Errorf("%s has the traces of another run; name another directory, or delete them", n.Dir)
 	}
 	return nil

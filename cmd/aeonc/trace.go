@@ -151,11 +151,11 @@ func gather(env *cli.Env, names []string) (list []*traced, err error) {
 		info, err := os.Stat(name)
 		if err == nil && info.IsDir() {
 			var in []string
-			if in, err = filepath.Glob(filepath.Join(name, "*.jsonl")); err == nil && len(in) == 0 {
+			if in, err = fs.Glob(os.DirFS(name), "*.jsonl"); err == nil && len(in) == 0 { // no pattern of the whole: the user may have named a directory tr[1]
 				return list, fmt.Errorf("%s has no trace; a node of a cluster that is started with --trace %s writes some, *.jsonl", name, name)
 			}
-			for _, name := range in {
-				if list, err = add(list, env, name, true); err != nil {
+			for _, file := range in {
+				if list, err = add(list, env, filepath.Join(name, file), true); err != nil {
 					return list, err
 				}
 			}

@@ -303,8 +303,9 @@ func (c *Cache) trim(now time.Time) {
 	var entries []entry
 	var total int64
 	for _, pattern := range []string{"build/*", "runtime/*", "store/*", "tmp/*"} {
-		paths, _ := filepath.Glob(filepath.Join(c.dir, filepath.FromSlash(pattern)))
-		for _, p := range paths {
+		names, _ := fs.Glob(os.DirFS(c.dir), pattern) // an error is of a bad pattern, which the name of the cache may be
+		for _, name := range names {
+			p := filepath.Join(c.dir, filepath.FromSlash(name))
 			if info, err := os.Stat(p); err == nil {
 				e := entry{p, info.ModTime(), sizeOf(p)}
 				entries = append(entries, e)

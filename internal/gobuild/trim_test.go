@@ -8,7 +8,7 @@ import (
 )
 
 func TestTrimDropsWhatIsOldAndKeepsWhatIsInUse(t *testing.T) {
-	c := NewCache(t.TempDir())
+	c := NewCache(filepath.Join(t.TempDir(), "cache[1]")) // of the user's choice
 	if err := c.claim(); err != nil {
 		t.Fatal(err)
 	}
