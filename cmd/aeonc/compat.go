@@ -135,7 +135,7 @@ func notCluster(dir string) error {
 	}
 	n, err := archive.Stores(dir)
 	if err == nil && n > 0 {
-		err = fmt.Errorf("%s has the %d stores of a cluster: compare with each of them, the first one by `aeonc compat %s NEW`", dir, n, archive.StoreDir(dir, 0))
+		err = fmt.Errorf("%s has the %d stores of a cluster: compare with each of them, the first one by `aeonc compat %s NEW`", dir, n, cli.Path(archive.StoreDir(dir, 0)))
 	}
 	return err
 }

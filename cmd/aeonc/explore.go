@@ -99,7 +99,7 @@ func (o exploreOptions) check() error {
 type exploration struct {
 	program *spec.Program
 	entry   spec.Entry
-	pack    string // for users
+	of      *load.Package
 }
 
 func exploreAll(env *cli.Env, args []string, o exploreOptions) error {
@@ -172,13 +172,13 @@ func (x *explorer) entries(p *load.Package) ([]exploration, error) {
 	var list []exploration
 	if x.opts.main {
 		if e, ok := prog.Main(); ok {
-			list = append(list, exploration{prog, e, shownName(p)})
+			list = append(list, exploration{prog, e, p})
 		}
 		return list, nil
 	}
 	for _, e := range prog.Tests() {
 		if filter.MatchString(e.Name) {
-			list = append(list, exploration{prog, e, shownName(p)})
+			list = append(list, exploration{prog, e, p})
 		}
 	}
 	return list, nil

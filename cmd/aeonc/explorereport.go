@@ -48,7 +48,10 @@ func (x *explorer) write(e exploration, r *explore.Result) {
 
 // again is the command that makes a failing run again.
 func (x *explorer) again(e exploration, code string) string {
-	words := append([]string{"aeonc", "explore"}, x.args...)
+	words := []string{"aeonc", "explore"}
+	for _, name := range naming(x.args, e.of) {
+		words = append(words, cli.Path(name))
+	}
 	if x.opts.main {
 		words = append(words, "--main")
 	} else {
@@ -125,7 +128,7 @@ type failedOrder struct {
 }
 
 func (x *explorer) writeJSON(e exploration, r *explore.Result) {
-	t := exploredTest{Package: bytejson.Text(e.pack), Test: bytejson.Text(e.entry.Name), Place: bytejson.Text(place(e.entry)), Result: "all", Why: bytejson.Text(r.Incomplete),
+	t := exploredTest{Package: bytejson.Text(shownName(e.of)), Test: bytejson.Text(e.entry.Name), Place: bytejson.Text(place(e.entry)), Result: "all", Why: bytejson.Text(r.Incomplete),
 		States: r.States, Steps: r.Steps, Orders: r.Orders.String(), Seconds: r.Took.Seconds()}
 	switch {
 	case r.Failing != nil:

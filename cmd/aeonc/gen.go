@@ -175,9 +175,12 @@ func (g *generation) command(given string, args []string) string {
 		}
 	}
 	if given != "" {
-		words = append(words, "-o", given)
+		words = append(words, "-o", cli.Path(given))
 	}
-	return strings.Join(append(words, args...), " ")
+	for _, a := range args {
+		words = append(words, cli.Path(a))
+	}
+	return strings.Join(words, " ")
 }
 
 // files returns what is to be written.

@@ -157,7 +157,7 @@ func (r *goldenReport) result(g *golden.Result) error {
 		path := load.Relative(g.Case.Path)
 		fmt.Fprintf(r.out, "FAIL\t%s\n%s\n", path, said)
 		if g.Compiles && g.Case.Outcomes == nil {
-			fmt.Fprintf(r.out, "the file does not say what may come out; `aeonc test --update %s` writes it down\n", path)
+			fmt.Fprintf(r.out, "the file does not say what may come out; `aeonc test --update %s` writes it down\n", cli.Path(path))
 		}
 	case r.verbose:
 		fmt.Fprintf(r.out, "ok  \t%s\t%s\n", load.Relative(g.Case.Path), g.Summary())

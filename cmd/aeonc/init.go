@@ -71,7 +71,7 @@ func initialise(env *cli.Env, dir string) error {
 	}
 	where := ""
 	if filepath.Clean(dir) != "." {
-		where = " " + dir
+		where = " " + cli.Path(dir)
 	}
 	env.Say("wrote %s; now try:\n\taeonc run%[2]s\n\taeonc test%[2]s\n\taeonc help", file, where)
 	return nil

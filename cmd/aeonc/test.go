@@ -148,12 +148,23 @@ func (o *testOptions) again(seed uint64, test string, args ...string) string {
 		words = append(words, "--run", cli.Word("^"+regexp.QuoteMeta(test)+"$"))
 	}
 	for _, a := range args {
-		words = append(words, cli.Word(a))
+		words = append(words, cli.Path(a))
 	}
 	return strings.Join(words, " ")
 }
 
 func isSource(arg string) bool { return filepath.Ext(arg) == load.Extension }
+
+// naming returns the arguments that name one package alone, which is among those that args name.
+func naming(args []string, p *load.Package) (names []string) {
+	if !slices.ContainsFunc(args, isSource) {
+		return []string{filepath.ToSlash(load.Relative(p.Dir))}
+	}
+	for _, f := range p.Files {
+		names = append(names, f.Src.Name)
+	}
+	return names
+}
 
 func testPackages(env *cli.Env, args []string, o testOptions) error {
 	if err := o.check(); err != nil {
@@ -201,10 +212,7 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 	}
 	if !o.parallel { // else no seed repeats a failure
 		cfg.Again = func(pkg int, test string, seed uint64) string {
-			if slices.ContainsFunc(args, isSource) {
-				return o.again(seed, test, args...)
-			}
-			return o.again(seed, test, filepath.ToSlash(load.Relative(named[pkg].Dir)))
+			return o.again(seed, test, naming(args, named[pkg])...)
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

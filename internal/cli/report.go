@@ -74,8 +74,16 @@ func (t *Tool) report(c *Command, err error, env *Env) int {
 func Word(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./:_-", r)
-	}) < 0 {
+	}) < 0 && s != "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Path writes a word that names a file or a directory, which is no flag.
+func Path(name string) string {
+	if strings.HasPrefix(name, "-") {
+		name = "./" + name
+	}
+	return Word(name)
 }
