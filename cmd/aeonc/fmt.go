@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -126,11 +128,14 @@ func (f *formatter) source(name, file string, src []byte) error {
 	return nil
 }
 
-// replaceFile replaces the contents of a file and keeps its permissions.
+// replaceFile replaces the contents of a file and keeps its permissions, or makes the file.
 func replaceFile(name string, text []byte) error {
-	info, err := os.Stat(name)
-	if err != nil {
+	mode := fs.FileMode(0o644)
+	switch info, err := os.Stat(name); {
+	case err == nil:
+		mode = info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return atomicfile.Write(name, bytes.NewReader(text), info.Mode().Perm())
+	return atomicfile.Write(name, bytes.NewReader(text), mode)
 }
