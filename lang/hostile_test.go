@@ -132,6 +132,16 @@ func TestRepetitionEnds(t *testing.T) {
 	}
 }
 
+// Formatting comments takes time in proportion to their number, too.
+func TestManyCommentsAreFormatted(t *testing.T) {
+	text := "package p\n\n" + strings.Repeat("// of many\n", 200_000) + "const A = 1;\n"
+	start := time.Now()
+	out, diags := lang.Format("many.aeon", []byte(text))
+	if took := time.Since(start); len(diags) > 0 || string(out) != text || took > 10*race.Slower*time.Second {
+		t.Errorf("%v in %v, unchanged: %v", diags, took, string(out) == text)
+	}
+}
+
 func TestTooLargeFileIsRefused(t *testing.T) {
 	text := "package p\n" + strings.Repeat("// x\n", 1<<20)
 	diags, took, bytes := measure(text)

@@ -14,6 +14,7 @@ type printer struct {
 	toks  []grammar.Token
 	roles []role
 	match []int          // for an open bracket the index of its partner
+	next  []int          // for each token the index of the first from there on that is no comment
 	ends  map[int32]bool // offsets where a package clause or import ends; true for an import
 	out   strings.Builder
 	lines []line // that have been written
@@ -37,7 +38,7 @@ type bracket struct {
 }
 
 func newPrinter(src *ast.Source, file *ast.File, toks []grammar.Token) *printer {
-	p := &printer{src: src, toks: toks, roles: roles(file, toks), match: partners(toks), ends: map[int32]bool{}, last: -1, broken: true, lines: make([]line, 1, len(toks)/4+1)}
+	p := &printer{src: src, toks: toks, roles: roles(file, toks), match: partners(toks), next: nexts(toks), ends: map[int32]bool{}, last: -1, broken: true, lines: make([]line, 1, len(toks)/4+1)}
 	p.ends[file.Package.Range.End] = false
 	for _, d := range file.Imports {
 		p.ends[d.Range.End] = true
@@ -61,6 +62,19 @@ func partners(toks []grammar.Token) []int {
 	return match
 }
 
+// nexts finds for each token, and for the end, the first token from there on that is no comment.
+func nexts(toks []grammar.Token) []int {
+	next := make([]int, len(toks)+1)
+	next[len(toks)] = len(toks)
+	for i := len(toks) - 1; i >= 0; i-- {
+		next[i] = i
+		if toks[i].Kind == grammar.Comment {
+			next[i] = next[i+1]
+		}
+	}
+	return next
+}
+
 // kind returns the kind of token i, EOF outside of the table.
 func (p *printer) kind(i int) grammar.Kind {
 	if i < 0 || i >= len(p.toks) {
@@ -75,14 +89,6 @@ func (p *printer) newlines(i int) int {
 		return 0
 	}
 	return min(2, strings.Count(p.src.Text[p.toks[i-1].End:p.toks[i].Start], "\n"))
-}
-
-// nextToken returns the index of the first token from i on that is no comment.
-func (p *printer) nextToken(i int) int {
-	for p.kind(i) == grammar.Comment {
-		i++
-	}
-	return i
 }
 
 // top returns the innermost open bracket; its zero value is the file.
@@ -126,7 +132,7 @@ func (p *printer) mayLeaveEmptyLine(i int) bool {
 // token that follows, or, before a `}` or case, of the statements above it. A
 // comment between two cases belongs to the one that it is aligned with.
 func (p *printer) commentIndent(i int) int {
-	next := p.nextToken(i)
+	next := p.next[i]
 	if k := p.kind(next); (k == grammar.Case || k == grammar.Default) && p.column(i) > p.column(next) {
 		return p.top().content
 	}
@@ -187,7 +193,7 @@ func (p *printer) oneLine(i int) bool {
 
 // after decides about a line break behind token i.
 func (p *printer) after(i int) {
-	top, next := p.top(), p.kind(p.nextToken(i+1))
+	top, next := p.top(), p.kind(p.next[i+1])
 	p.broken = false
 	switch p.kind(i) {
 	case grammar.LBrace:
@@ -201,7 +207,7 @@ func (p *printer) after(i int) {
 	case grammar.Colon:
 		p.broken = top.role == caseBrace
 	case grammar.Comma:
-		j := p.nextToken(i + 1)
+		j := p.next[i+1]
 		p.broken = top.role == listBrace && !top.oneLine && strings.Contains(p.src.Text[p.toks[i].End:p.toks[j].Start], "\n")
 	default:
 		if top.role == listBrace && !top.oneLine && next == grammar.RBrace {
