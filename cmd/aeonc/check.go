@@ -30,7 +30,7 @@ is the paths to the actors it may touch, and how it enters as an event: in which
 holds its target, and whether the footprint tells exactly which actors it wants below.
 
 The formats human and short go to standard error; json and sarif, and the effects,
-go to standard output. The exit code is 1 if there are errors.`,
+go to standard output, one of them at a time. The exit code is 1 if there are errors.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			format := formatFlag(fs)
 			effects := fs.Bool("effects", false, "print which actors every method may touch, and how")
@@ -45,6 +45,9 @@ go to standard output. The exit code is 1 if there are errors.`,
 func check(env *cli.Env, args []string, format string, effects bool) error {
 	if format != "human" {
 		env.Quiet()
+	}
+	if effects && (format == "json" || format == "sarif") {
+		return cli.Usagef("--effects writes text where --format=%s writes its own; leave out one of them", format)
 	}
 	loader, named, err := env.Load(args)
 	if err != nil {
