@@ -12,7 +12,7 @@ import (
 )
 
 // firstSeed is that of generated programs of which a few do all that the generator knows of.
-const firstSeed = 15
+const firstSeed = 80
 
 // generated compiles generated programs, each third of several packages, into one executable.
 func generated(t *testing.T, programs int) *batch.Executable {
