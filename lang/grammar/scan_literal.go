@@ -98,7 +98,17 @@ func validUnits(text string) bool {
 }
 
 // parseInt reads an integer literal as Go does.
-func parseInt(text string) (uint64, error) { return strconv.ParseUint(text, 0, 64) }
+func parseInt(text string) (uint64, error) {
+	n, err := strconv.ParseUint(text, 0, 64)
+	digits := "0123456789_"
+	if text[0] == '0' {
+		digits += "xXoOabcdefABCDEF"
+	}
+	if isRange(err) && strings.Trim(text, digits) != "" {
+		return 0, strconv.ErrSyntax // of a float or a duration: ParseUint ends at the digit that is too much, and has not seen the dot or the unit
+	}
+	return n, err
+}
 
 // parseFloat reads a floating-point literal as Go does.
 func parseFloat(text string) (float64, error) {
