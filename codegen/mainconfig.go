@@ -23,6 +23,7 @@ func (p *pkg) mainVar(w *writer, pk *typecheck.Package) {
 	w.add("AeonPackage.Main = func(cl *aeonrt.Client) {")
 	w.add("var self %s", p.names.obj[class])
 	p.newFn(class.Ctor, byClient, w).fieldInits(class)
+	w.here()
 	for i, f := range class.Fields {
 		w.add("if f := &AeonPackage.Config[%d]; f.Given() {", i)
 		w.add("self.%s = *f.Value.(*%s)", p.names.obj[f], p.goType(f.Type()))
