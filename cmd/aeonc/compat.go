@@ -45,10 +45,10 @@ is a warning. So is another initialiser of a field that both versions have, if O
 the field was there has no value of it, and gets the new one. What is stored in a field of an actor that is gone is kept, and found again by a
 version that has the field: a warning, too. A field of a value class that is gone would be lost
 with the next write: a program refuses to open a store with such values unless it is told
---drop-fields, so with a data directory that is an error, and with sources a warning. Integers may become wider, T may
-become T?, enums may get more values at the end, and classes more fields. Every other change
-is an error, with what to do about it: a program that has one refuses to open such a store.
-So does a program whose package has another name.
+--drop-fields, so with a data directory that is an error, and with sources a warning. Integers may become wider,
+enums may get more values at the end, and classes more fields. T may become T? if it is the type of a reference,
+or of an actor's field and no container. Every other change is an error, with what to do about it: a
+program that has one refuses to open such a store. So does a program whose package has another name.
 
 Sub-events, timers and tail calls that wait in a store keep their arguments. A method whose
 parameters get other types, or that is gone, could not read them: a program refuses to open a

@@ -47,9 +47,11 @@ var compatCodes = []Info{
 	{
 		Code: CompatType, Title: "type of a stored field has changed",
 		Explanation: `Actors that are stored have values of the old type in the field, which cannot be read as
-values of the new one. What can be read: an integer that has become wider, a T that has
-become T?, an enum with more values at its end, a class with other fields. For
-everything else give the new field another name, and let events bring the values over.
+values of the new one. What can be read: an integer that has become wider, an enum with
+more values at its end, a class with other fields, and a T that has become T? if it is the type
+of a reference, or of an actor's field and no container. For everything else give the new field
+another name, and let events bring the values over. In a value class keep the old field beside
+the new one: without it stored values would lose what it has (AE1004).
 
 In the examples the field was ` + "`int price`" + `.`,
 		Bad:  "package shop\n\nactorclass Ware {\n\tstring price;\n\tstring name;\n\n\tWare(string n) { name = n; price = \"\"; }\n}\n" + shelf,

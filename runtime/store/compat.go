@@ -174,7 +174,7 @@ func (c *comparison) classes(old, now *typetext.Type) string {
 			}
 			c.added = append(c.added, Part{is.Name, f.Name})
 		default:
-			remedy += ", or go back to its old type"
+			remedy += fmt.Sprintf(" and keep %s beside it, or go back to its old type", f.Name) // without it stored values would lose it
 			if why == "" {
 				why = c.types(before.Type, f.Type)
 			}

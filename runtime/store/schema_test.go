@@ -145,7 +145,7 @@ func TestSchemaErrorTellsWhatToDo(t *testing.T) {
 	want := `class p.A, field balance, stored as int and now string: values of type int are no values of type string; give the new field another name, or go back to the old type
 class p.A, field kind, of type E: enum E was {A, B} and is {B, A}: values are stored by their place, so they can only be added at the end; keep what enum E had where it was, and add what is new at its end
 class p.A, field to, of type B: stored actors have no such field, and a reference that cannot be null has no zero value; make it B?
-class p.A, field v, stored as V and now W: field a of class W: int can become int? as the type of an actor's field only; give the new field of class W another name than a, or go back to its old type`
+class p.A, field v, stored as V and now W: field a of class W: int can become int? as the type of an actor's field only; give the new field of class W another name than a and keep a beside it, or go back to its old type`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
