@@ -45,6 +45,8 @@ type storeBrief struct {
 	Leads  bool              `json:"leads"`
 	Serves bool              `json:"serves"` // its system is open
 	Failed bool              `json:"failed"` // it could not open that lately
+	// Cannot is why it could not open that when it led the store last; "": it could, or has not led it.
+	Cannot string `json:"cannot,omitempty"`
 	// Identity is the id of the store, which snapshots are of. Only a node whose system is open tells it.
 	Identity string `json:"identity,omitempty"`
 	// Progress are the members that its leader knows, as of an entry: the last one that is committed and was handed to the state.
@@ -121,7 +123,7 @@ func (n *node) tell() brief {
 		}
 		h := n.holders.of(n, st.ID)
 		_, at, timings := h.known()
-		st.Serves, st.Failed, st.Timings, st.Load = at.Here != nil, h.hasFailed(), timings, h.measure()
+		st.Serves, st.Failed, st.Cannot, st.Timings, st.Load = at.Here != nil, h.hasFailed(), h.whyNot(), timings, h.measure()
 		if s := h.runs(); s != nil {
 			st.Identity = s.Store.Identity().Store
 		}

@@ -71,6 +71,7 @@ func (n *node) status() *status.Status {
 		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Want: p.Want(), Wanted: st.Replicas, Followed: n.settled(placement.StoreID(id), st.Version), Replicas: []event.NodeID{}, Current: []event.NodeID{}})
 	}
 	told := n.told()
+	noteFailures(s.Stores, told)
 	leads := leaders(told, len(s.Stores))
 	for id, m := range p.Members {
 		if m.Membership == placement.Removed {
@@ -148,6 +149,20 @@ func leaders(told map[event.NodeID]heard, stores int) []event.NodeID {
 		}
 	}
 	return list
+}
+
+// noteFailures notes which nodes could not open the stores, of those that answer.
+func noteFailures(stores []status.Store, told map[event.NodeID]heard) {
+	for i := range stores {
+		stores[i].Failed = []status.Failure{}
+		for _, id := range slices.Sorted(maps.Keys(told)) {
+			for _, st := range told[id].brief.Stores {
+				if uint32(st.ID) == stores[i].ID && st.Cannot != "" && time.Since(told[id].at) < staleAfter {
+					stores[i].Failed = append(stores[i].Failed, status.Failure{Node: id, Why: st.Cannot})
+				}
+			}
+		}
+	}
 }
 
 // lastLoad notes what was heard last of the load of a node that does not answer: in its last answer.

@@ -1,12 +1,17 @@
 package cluster
 
 import (
+	"errors"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
 // A node is taken out as lost only if no other node hears it, and what it keeps has a leader without it: the list of a store's replicas has nodes that are
@@ -37,5 +42,51 @@ func TestNodesThatAreNeeded(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.what, err)
 		}
+	}
+}
+
+// The status has which nodes cannot open a store, of those that answer, in the order of the nodes.
+func TestTheStatusHasWhichNodesCannotOpenAStore(t *testing.T) {
+	stores := []status.Store{{ID: 0}, {ID: 1}}
+	cannot := func(why string) brief {
+		return brief{Stores: []storeBrief{{ID: 0}, {ID: 1, Cannot: why}, {ID: 2, Cannot: "this node has not heard of the store yet"}}}
+	}
+	noteFailures(stores, map[event.NodeID]heard{
+		4: {cannot("d"), time.Now()}, 3: {cannot("c"), time.Now()}, 2: {cannot(""), time.Now()}, 1: {cannot("a"), time.Now().Add(-staleAfter)},
+	})
+	if want := []status.Failure{{Node: 3, Why: "c"}, {Node: 4, Why: "d"}}; len(stores[0].Failed) > 0 || !reflect.DeepEqual(stores[1].Failed, want) {
+		t.Errorf("the stores could not be opened by %v", stores)
+	}
+}
+
+// A node that could not open a store says so until it can: it may not be asked to lead it again before no other one can.
+func TestANodeTellsThatItCannotOpenAStore(t *testing.T) {
+	t.Parallel() // it waits for elections
+	n, l, err := begin(adopting(filepath.Join(t.TempDir(), "node"), "", pebbledb.Open), nil, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	defer closeSoon(n.close)
+	look, deadline := time.NewTicker(10*time.Millisecond), time.After(20*time.Second)
+	defer look.Stop()
+	for err := n.readiness(); err != nil; err = n.readiness() {
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatal(err)
+		}
+	}
+	if s := n.status(); len(s.Stores) != 1 || s.Stores[0].Failed == nil || len(s.Stores[0].Failed) > 0 {
+		t.Errorf("at first: %+v", s.Stores)
+	}
+	h := n.holders.of(n, firstStore)
+	h.tried(errors.New("a field has another type"))
+	if s := n.status(); !reflect.DeepEqual(s.Stores[0].Failed, []status.Failure{{Node: n.id.Node, Why: "a field has another type"}}) {
+		t.Errorf("when it could not: %+v", s.Stores)
+	}
+	h.tried(nil)
+	if s := n.status(); len(s.Stores[0].Failed) > 0 {
+		t.Errorf("when it could again: %+v", s.Stores)
 	}
 }

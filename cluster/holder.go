@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +40,7 @@ type holder struct {
 	failures int    // how often this node could not open the store, since a node has opened it last
 	failedIn uint64 // the term of the last of these
 	failedAt time.Time
+	cannot   error // of the last time that this node tried to open the store; nil: it could, or has not tried
 
 	timings Timings
 	system  *system // nil: it is on another node
@@ -169,6 +171,28 @@ func (h *holder) hasFailed() bool {
 	return !h.failedAt.IsZero() && time.Since(h.failedAt) < failedFor
 }
 
+// tried notes how it went when this node tried to open the store.
+func (h *holder) tried(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cannot = err
+}
+
+// whyNot says in one line why this node could not open the store when it led it last; "": it could, or has not led it. Unlike hasFailed it lasts: the node may not
+// try again until it is the last one that could lead the store.
+func (h *holder) whyNot() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cannot == nil {
+		return ""
+	}
+	why, more, _ := strings.Cut(h.cannot.Error(), "\n")
+	if more != "" {
+		why += " (its log has more)"
+	}
+	return why
+}
+
 // served notes that a node has opened the store in a term. So it can be opened, and if this node cannot, another one is to have it at once.
 func (h *holder) served(term uint64) {
 	h.mu.Lock()
@@ -197,6 +221,7 @@ func (h *holder) lead(term uint64) error {
 		if !errors.Is(err, driver.ErrDeposed) && !errors.Is(err, driver.ErrClosed) {
 			h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
 			h.failed(term)
+			h.tried(err)
 			e.Fail(err)
 		}
 		return err
@@ -214,6 +239,7 @@ func (h *holder) lead(term uint64) error {
 		return ends(err)
 	}
 	h.served(term)
+	h.tried(nil)
 	h.mu.Lock()
 	if h.role.Term == term && h.role.Leader == h.node && !h.ended {
 		h.timings = Timings{led.Sub(began), time.Since(led)}

@@ -184,7 +184,7 @@ func TestAStoreThatCannotBeOpenedGoesToAnotherNode(t *testing.T) {
 	opened := 0
 	h := newHolder(first.Leader, replicatest.Group, func(store.Engine, uint64, func(error)) (*system, error) {
 		opened++
-		return nil, errors.New("the program has changed")
+		return nil, errors.New("the program has changed\nmuch")
 	}, sched.NewHybrid(sched.RealClock{}), endsNot(t), log)
 	h.driver = c.Node(first.Leader)
 	h.turn(first)
@@ -200,6 +200,10 @@ func TestAStoreThatCannotBeOpenedGoesToAnotherNode(t *testing.T) {
 	<-ended
 	if opened != 1 {
 		t.Errorf("the store was opened %d times", opened)
+	}
+	h.served(first.Term + 1) // another node can open it
+	if why := h.whyNot(); why != "the program has changed (its log has more)" {
+		t.Errorf("the node tells that it cannot open the store: %q", why)
 	}
 }
 

@@ -89,6 +89,18 @@ type Store struct {
 	CaughtUp float64        `json:"caughtUp"` // seconds from the last election to a state that had all that was committed
 	Opened   float64        `json:"opened"`   // and from then to a system that served
 	InDoubt  int            `json:"inDoubt"`  // events of other stores that have prepared something here, and have not been carried out here
+	Failed   []Failure      `json:"failed"`   // nodes that answer, keep it, and could not open it when they led it last
+}
+
+// Failure is why a node could not open a store, so that it cannot lead it.
+type Failure struct {
+	Node event.NodeID `json:"node"`
+	Why  string       `json:"why"`
+}
+
+// hasFailed reports whether a node could not open the store.
+func (st *Store) hasFailed(n event.NodeID) bool {
+	return slices.ContainsFunc(st.Failed, func(f Failure) bool { return f.Node == n })
 }
 
 // Snapshots is what is known of the snapshots of a cluster.
@@ -202,9 +214,16 @@ func (s *Status) Judge() {
 		worse(Degraded, fmt.Sprintf("clients need a token at %s, and none at %s: what the former forward to the latter is refused", ask, others),
 			"start all nodes with --tokens, or none")
 	}
+	failures, failed := s.failures()
+	for _, why := range failures {
+		worse(Degraded, why, fmt.Sprintf("start %s with the version of the program from before the update, if there was one (\"aeonc compat\" tells beforehand which versions go on with the data); else mend what is wrong there, and restart", failed))
+	}
 	if versions := s.versions(); len(versions) > 1 {
-		worse(Healthy, "nodes run different versions of the program: "+strings.Join(versions, "; ")+": an event over several stores waits at a method that one does not have, or has with other types",
-			"restart the nodes that have the old version with the new one, one after the other")
+		var next []string
+		if len(failures) == 0 { // else the new one is to go
+			next = []string{"restart the nodes that have the old version with the new one, one after the other"}
+		}
+		worse(Healthy, "nodes run different versions of the program: "+strings.Join(versions, "; ")+": an event over several stores waits at a method that one does not have, or has with other types", next...)
 	}
 	if !minority && s.Leader == 0 {
 		worse(Healing, "the nodes that vote choose their leader: members and places change when there is one")
@@ -212,7 +231,8 @@ func (s *Status) Judge() {
 	var lacks lacks
 	for _, st := range s.Stores {
 		current := func(n event.NodeID) bool { return up(n) && slices.Contains(st.Current, n) }
-		s.Survives = min(s.Survives, spare(st.Replicas, current))
+		opens := func(n event.NodeID) bool { return current(n) && !st.hasFailed(n) }
+		s.Survives = min(s.Survives, spare(st.Replicas, current), count(st.Replicas, opens)-1) // what cannot open the store votes, and cannot lead it
 		s.Healed = min(s.Healed, st.Want-(st.Want/2+1))
 		if len(st.Wanted) < st.Want {
 			lacks.of(st.ID, Healing, fmt.Sprintf("%%s %%s %d of %d replicas", len(st.Wanted), st.Want))
@@ -222,11 +242,15 @@ func (s *Status) Judge() {
 			continue
 		}
 		if st.Leader == 0 {
-			next := "bring back nodes that are silent"
-			if spare(st.Wanted, up) >= 0 {
-				next = "wait: the nodes that keep the store choose its leader, which takes a second or two"
+			able := func(n event.NodeID) bool { return up(n) && !st.hasFailed(n) }
+			switch {
+			case spare(st.Wanted, up) < 0:
+				lacks.of(st.ID, Stopped, "no node runs the actors of %s", "bring back nodes that are silent")
+			case count(st.Wanted, able) == 0:
+				lacks.of(st.ID, Stopped, "no node runs the actors of %s, as none that answers can open what is stored")
+			default:
+				lacks.of(st.ID, Stopped, "no node runs the actors of %s", "wait: the nodes that keep the store choose its leader, which takes a second or two")
 			}
-			lacks.of(st.ID, Stopped, "no node runs the actors of %s", next)
 			continue
 		}
 		for _, n := range st.Wanted {
@@ -256,6 +280,26 @@ func (s *Status) Judge() {
 	if s.Healed == 0 && len(s.Nodes) > 0 {
 		s.Next = append(s.Next, "join nodes until there are three: then it survives the loss of one (aeond join-token --data DIR)")
 	}
+}
+
+// failures says which stores nodes cannot open, and why, and lists these nodes. What a node cannot open for one reason is said once.
+func (s *Status) failures() (list []string, nodes string) {
+	stores := make(map[Failure][]uint32)
+	var order []Failure
+	for _, st := range s.Stores {
+		for _, f := range st.Failed {
+			if stores[f] == nil {
+				order = append(order, f)
+			}
+			stores[f] = append(stores[f], st.ID)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b Failure) int { return cmp.Compare(a.Node, b.Node) })
+	for _, f := range order {
+		of, _ := storeList(stores[f])
+		list = append(list, fmt.Sprintf("%s cannot open %s, and so cannot take over there: %s", s.name(f.Node), of, f.Why))
+	}
+	return list, s.names(func(n *Node) bool { return slices.ContainsFunc(order, func(f Failure) bool { return f.Node == n.ID }) })
 }
 
 // needed returns the stores that a node keeps and no node leads. It is not taken out as lost, as it may be the one that lacks for a majority.

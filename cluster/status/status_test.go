@@ -63,6 +63,11 @@ func TestJudge(t *testing.T) {
 			s.Nodes[0].Interface, s.Nodes[1].Interface, s.Nodes[1].State = "a", "b", Silent
 		}, Degraded, 0, 1, 1, "n2 is silent"},
 		{"one does not say which version it runs", func(s *Status) { s.Nodes[0].Interface = "a" }, Healthy, 1, 1, 0, ""},
+		{"one cannot open the store", func(s *Status) { s.Stores[0].Failed = []Failure{{3, "100%s"}} }, Degraded, 1, 1, 1, "n3 cannot open store 0, and so cannot take over there: 100%s"},
+		{"two cannot open the store", func(s *Status) { s.Stores[0].Failed = []Failure{{2, "a field"}, {3, "a field"}} }, Degraded, 0, 1, 1, "n2 cannot open store 0"},
+		{"one cannot open the store, and another that can is silent", func(s *Status) {
+			s.Stores[0].Failed, s.Nodes[1].State = []Failure{{3, "a field"}}, Silent
+		}, Degraded, 0, 1, 1, "n3 cannot open store 0"},
 		{"a disk hangs", func(s *Status) { s.Nodes[1].State = Stalled }, Degraded, 1, 1, 1, "the disk of n2"},
 	} {
 		s := three(c.change)
@@ -88,6 +93,43 @@ func TestWhatIsToBeDoneAboutASilentNode(t *testing.T) {
 		if s.Next[0] != want || strings.Contains(strings.Join(s.Next[1:], ""), "replace") {
 			t.Errorf("node %d leads: %q", leader, s.Next)
 		}
+	}
+}
+
+// A version of the program that cannot go on with the data is taken back where it runs, and not brought to the other nodes, which would end all.
+func TestWhatIsToBeDoneAboutAVersionThatOpensNoStore(t *testing.T) {
+	refused := func(s *Status, failed ...event.NodeID) {
+		s.Nodes[0].Interface, s.Nodes[1].Interface, s.Nodes[2].Interface = "a", "b", "b"
+		s.Stores = append(s.Stores, s.Stores[0])
+		s.Stores[1].ID = 1
+		for i := range s.Stores {
+			for _, n := range failed {
+				s.Stores[i].Failed = append(s.Stores[i].Failed, Failure{n, "class bank.Account, field rang"})
+			}
+		}
+	}
+	s := three(func(s *Status) { refused(s, 2, 3) })
+	why := []string{"n2 cannot open stores 0, 1, and so cannot take over there: class bank.Account, field rang", "n3 cannot open stores 0, 1, and so cannot take over there: class bank.Account, field rang"}
+	next := []string{`start n2, n3 with the version of the program from before the update, if there was one ("aeonc compat" tells beforehand which versions go on with the data); else mend what is wrong there, and restart`}
+	if s.Health != Degraded || !slices.Equal(s.Why[:2], why) || len(s.Why) != 3 || !strings.HasPrefix(s.Why[2], "nodes run different versions") || !slices.Equal(s.Next, next) {
+		t.Errorf("%s: why %q, next %q", s.Health, s.Why, s.Next)
+	}
+	if s := three(func(s *Status) { refused(s) }); s.Health != Healthy || len(s.Next) != 1 || !strings.HasPrefix(s.Next[0], "restart the nodes that have the old version") {
+		t.Errorf("%s while each version opens the stores: next %q", s.Health, s.Next)
+	}
+	s = three(func(s *Status) {
+		refused(s, 1, 2, 3)
+		s.Stores[0].Leader, s.Stores[1].Leader = 0, 0
+	})
+	if s.Health != Stopped || !slices.Contains(s.Why, "no node runs the actors of stores 0, 1, as none that answers can open what is stored") || len(s.Next) != 1 || !strings.HasPrefix(s.Next[0], "start n1, n2, n3 with") {
+		t.Errorf("%s without a leader: why %q, next %q", s.Health, s.Why, s.Next)
+	}
+	s = three(func(s *Status) {
+		refused(s, 2, 3)
+		s.Stores[0].Leader, s.Stores[1].Leader = 0, 0
+	})
+	if len(s.Next) != 2 || !strings.HasPrefix(s.Next[1], "wait: ") {
+		t.Errorf("while the one that can open the store is not elected yet: next %q", s.Next)
 	}
 }
 
