@@ -59,11 +59,13 @@ func Join(ctx context.Context, cfg Config) (*identity.Identity, map[event.NodeID
 	if err != nil {
 		return nil, nil, err
 	}
+	asked := false // a member may have the request
 	for pause := pauseMin; ; pause = min(2*pause, pauseMax) {
 		var failed []error
 		strangers := 0
 		for _, address := range cfg.Members {
-			r, err := ask(ctx, &cfg, address, token, c)
+			r, sent, err := ask(ctx, &cfg, address, token, c)
+			asked = asked || sent
 			switch {
 			case err == nil && r.Admission != nil:
 				id, err := c.Complete(*r.Admission)
@@ -87,23 +89,26 @@ func Join(ctx context.Context, cfg Config) (*identity.Identity, map[event.NodeID
 		case <-wait.C:
 		case <-ctx.Done():
 			wait.Stop()
+			if !asked {
+				return nil, nil, fmt.Errorf("no member was reached: %w; is each address right, and does a member run there? Then join again with the same directory and token (%w)", errors.Join(failed...), ctx.Err())
+			}
 			return nil, nil, fmt.Errorf("no member has answered: %w; this node may have joined: join again with the same directory and token, and it goes on where it was (%w)", errors.Join(failed...), ctx.Err())
 		}
 	}
 }
 
-// ask asks one member.
-func ask(ctx context.Context, cfg *Config, address string, token identity.Token, candidate *identity.Candidate) (r reply, err error) {
+// ask asks one member. It reports whether that may have got the request.
+func ask(ctx context.Context, cfg *Config, address string, token identity.Token, candidate *identity.Candidate) (r reply, sent bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerMax)
 	defer cancel()
 	c, err := port.DialJoin(ctx, address, token)
 	if err != nil {
-		return r, err
+		return r, false, err
 	}
 	defer during(ctx, c)()
 	b, err := challenge(c)
 	if err != nil {
-		return r, err
+		return r, false, err
 	}
 	q := request{format, token.Text(), cfg.Program, cfg.Name, cfg.Address, candidate.Public(), candidate.Sign(b), cfg.Clock()}
 	if err = send(c, &q); err == nil {
@@ -112,5 +117,5 @@ func ask(ctx context.Context, cfg *Config, address string, token identity.Token,
 	if err != nil {
 		err = fmt.Errorf("the member at %s: %w", address, errors.Join(err, ctx.Err()))
 	}
-	return r, err
+	return r, true, err
 }

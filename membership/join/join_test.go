@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -226,7 +227,7 @@ func TestLostAnswers(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_, _, err = Join(short, cfg)
-	if err == nil || !strings.Contains(err.Error(), "join again with the same directory and token") {
+	if err == nil || !strings.Contains(err.Error(), "may have joined: join again with the same directory and token") {
 		t.Fatal(err)
 	}
 	if s, _ := m.Current(t.Context()); len(s.Members) != 3 {
@@ -265,6 +266,33 @@ func TestLostAnswers(t *testing.T) {
 	if id, _, err := Join(t.Context(), gone); err != nil || id.Node != 5 {
 		t.Error(id, err)
 	}
+}
+
+// A node that has sent its request to no address is not told that it may have joined: the address is wrong, or no member runs there.
+func TestNoMemberIsReached(t *testing.T) {
+	m := newMember(t)
+	cfg := m.config(m.token(time.Hour))
+	cfg.Members = []string{"127.0.0.1:1"} // where nothing listens
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cfg.Logger = slog.New(slog.NewTextHandler(writer(cancel), nil)) // it says so when an address has not answered
+	_, _, err := Join(ctx, cfg)
+	if err == nil || strings.Contains(err.Error(), "may have joined") || !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"no member was reached", "127.0.0.1:1: connect: connection refused", "is each address right, and does a member run there?"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error %q has no %q", err, part)
+		}
+	}
+}
+
+// writer is called for what is written.
+type writer func()
+
+func (w writer) Write(b []byte) (int, error) {
+	w()
+	return len(b), nil
 }
 
 // cutting is a proxy that closes each connection when the answer to the join comes: what is larger than what the member has said before.
