@@ -277,7 +277,7 @@ func (c *Client) send(ctx, once context.Context, node int, r *request) (body []b
 		said := fmt.Sprintf("the answer is none of the program; its status is %s, its type %q", answer.Status, answer.Header.Get("Content-Type"))
 		return nil, Answered, &Error{Code: NoOutcome, Msg: said, Happened: Unknown}
 	}
-	failure := problem(answer.StatusCode, body)
+	failure := problem(q.URL, answer.StatusCode, body)
 	if sent.Load() > 1 {
 		failure = failure.behindMaybe()
 	}
@@ -309,17 +309,23 @@ func isResult(answer *http.Response, r *request) bool {
 	return answer.StatusCode == http.StatusNoContent || answer.StatusCode == http.StatusOK && err == nil && kind == "application/json"
 }
 
-// problem reads a failure as RFC 9457 has it.
-func problem(status int, body []byte) *Error {
+// toTLS is what servers of Go answer to a request without TLS where they expect it.
+const toTLS = "Client sent an HTTP request to an HTTPS server."
+
+// problem reads a failure as RFC 9457 has it, which is the answer of a URL.
+func problem(of *url.URL, status int, body []byte) *Error {
 	var p struct {
 		Code, Detail, At string
 		Happened         Happened
 		Path             []string
 	}
 	if err := json.Unmarshal(body, &p); err != nil || p.Code == "" { // what stands between has answered, or a server that expects TLS
-		e := &Error{Code: NoOutcome, Msg: fmt.Sprintf("the answer has the status %d %s", status, http.StatusText(status)), Happened: Unknown}
+		e := &Error{Code: NoOutcome, Msg: fmt.Sprintf("the answer of %s://%s is none of the program; its status is %d %s", of.Scheme, of.Host, status, http.StatusText(status)), Happened: Unknown}
 		if status >= http.StatusBadRequest && status < http.StatusInternalServerError && status != http.StatusRequestTimeout {
 			e.Code, e.Happened = Unavailable, No // it has refused the request, and handed nothing on
+			if e.Msg += ": is that the address of the program?"; of.Scheme == "http" && strings.TrimSpace(string(body)) == toTLS {
+				e.Msg = fmt.Sprintf("http://%s expects TLS: write https://%[1]s", of.Host)
+			}
 		}
 		return e
 	}

@@ -422,3 +422,34 @@ func TestAnsweredBetween(t *testing.T) {
 		}
 	}
 }
+
+// A server that expects TLS, and one that is no program, refuse a call: the error says what to write instead, or what to look at.
+func TestWhatIsNoProgram(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no HTTPS here", http.StatusBadRequest) })
+	quiet := log.New(io.Discard, "", 0)
+	for _, c := range []struct {
+		what  string
+		start func(*httptest.Server)
+		want  func(url string) string
+	}{
+		{"a server with TLS", (*httptest.Server).StartTLS, func(url string) string {
+			return fmt.Sprintf("%s expects TLS: write %s", strings.Replace(url, "https", "http", 1), url)
+		}},
+		{"another server", (*httptest.Server).Start, func(url string) string {
+			return fmt.Sprintf("the answer of %s is none of the program; its status is 400 Bad Request: is that the address of the program?", url)
+		}},
+	} {
+		s := httptest.NewUnstartedServer(page)
+		s.Config.ErrorLog = quiet
+		c.start(s)
+		program, err := New(Config{URLs: []string{strings.Replace(s.URL, "https", "http", 1)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = program.Call(t.Context(), "Book/b", "add", nil, nil)
+		if of, is := errors.AsType[*Error](err); !is || of.Happened != No || !errors.Is(err, ErrUnavailable) || of.Msg != c.want(s.URL) {
+			t.Errorf("%s: %v, want %s", c.what, err, c.want(s.URL))
+		}
+		s.Close()
+	}
+}
