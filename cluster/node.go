@@ -91,10 +91,10 @@ type doors struct {
 // close closes what the node has not closed yet.
 func (d *doors) close() { _, _ = d.tcp.Close(), d.udp.Close() }
 
-// start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. adopted is what a
-// cluster that begins has at first; it may be nil. fail is called once if the node must end.
-func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own *doors, told map[event.NodeID]placement.Member, adopted *adopted, clients forClients, fail func(error)) (*node, error) {
-	n := &node{c: c, grpc: g, clients: clients, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
+// start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. agreed is the log of the
+// placement, nil if the node has not used its directory. adopted is what a cluster that begins has at first; it may be nil. fail is called once if the node must end.
+func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own *doors, told map[event.NodeID]placement.Member, agreed store.Engine, adopted *adopted, clients forClients, fail func(error)) (*node, error) {
+	n := &node{c: c, grpc: g, clients: clients, id: id, agreed: agreed, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
 	if err := n.open(own, adopted); err != nil {
@@ -179,14 +179,16 @@ func (n *node) openDriver(adopted *adopted) (err error) {
 // lookEvery is how often the leader of the placement looks whether something is to be done.
 const lookEvery = 200 * time.Millisecond
 
-// openAgreed opens the engine of the placement's log. If that has begun, the stores are what it says, and nothing is seeded any more.
+// openAgreed opens the engine of the placement's log, unless that is open. If that has begun, the stores are what it says, and nothing is seeded any more.
 func (n *node) openAgreed() error {
-	e, err := n.c.OpenEngine(filepath.Join(n.c.State.Dir, placementDir), n.c.LogOptions())
-	if err != nil {
-		return err // e may be an interface with a nil in it, which close would close
+	if n.agreed == nil {
+		e, err := n.c.OpenEngine(filepath.Join(n.c.State.Dir, placementDir), n.c.LogOptions())
+		if err != nil {
+			return err // e may be an interface with a nil in it, which close would close
+		}
+		n.agreed = e
 	}
-	n.agreed = e
-	_, err = raftnode.Begun(n.agreed, n.id)
+	_, err := raftnode.Begun(n.agreed, n.id)
 	return err
 }
 
@@ -325,9 +327,6 @@ func (n *node) close(ctx context.Context) {
 	if n.placement != nil {
 		n.close1(n.placement.Close)
 	}
-	if n.agreed != nil {
-		n.close1(n.agreed.Close)
-	}
 	if n.transport != nil {
 		n.close1(n.transport.Close)
 	}
@@ -338,6 +337,9 @@ func (n *node) close(ctx context.Context) {
 		n.close1(n.driver.Close)
 	}
 	n.tasks.Wait()
+	if n.agreed != nil { // last: it holds the directory, and what waits for that takes the ports next
+		n.close1(n.agreed.Close)
+	}
 }
 
 func (n *node) close1(f func() error) {

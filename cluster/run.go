@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // How long a node that ends may take: what it waits for until then, and the parts that it waits for without a bound, as a disk that hangs holds them.
@@ -118,14 +120,21 @@ func closeSoon(closeParts func(context.Context)) {
 
 // begin starts the node, and returns what clients reach it by. A new node listens before all else: one that has joined, and cannot listen, would be a
 // member that no other one reaches. One that is started again listens to clients last: what connects earlier would wait until it serves, and be
-// served elsewhere meanwhile. fail is called once if the node must end.
+// served elsewhere meanwhile. Before it listens it takes its directory: another process that runs there has the ports, too. fail is called once if the node must end.
 func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.Listener, err error) {
 	clients, err := openClients(c)
 	if err != nil {
 		return nil, nil, err
 	}
+	agreed, err := openUsed(c)
+	if err != nil {
+		return nil, nil, err
+	}
 	own, err := listenToNodes(c.Cluster.Listen)
 	if err != nil {
+		if agreed != nil {
+			_ = agreed.Close() // the error that counts is the first
+		}
 		return nil, nil, fmt.Errorf("--cluster-listen: %w", err)
 	}
 	adopted, err := openAdopted(c)
@@ -139,7 +148,9 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 		id, told, err = identify(c)
 	}
 	if err == nil {
-		n, err = start(c, g, id, own, told, adopted, clients, fail)
+		n, err = start(c, g, id, own, told, agreed, adopted, clients, fail)
+	} else if agreed != nil {
+		_ = agreed.Close() // the error that counts is the first
 	}
 	if closed := adopted.close(); err == nil && closed != nil {
 		c.Log.Warn("the directory of --adopt was not closed well", "error", closed)
@@ -181,6 +192,31 @@ func openClients(c *aeonrt.ClusterConfig) (f forClients, err error) {
 		f.tokens, err = access.Read(c.Listen.Tokens, f.program, c.Log)
 	}
 	return f, err
+}
+
+// openUsed opens the log of the placement in a directory that a node has used, which no other process opens meanwhile; nil: there is none, and nothing is made,
+// as the node may be refused yet.
+func openUsed(c *aeonrt.ClusterConfig) (store.Engine, error) {
+	id, err := identity.Load(c.State.Dir)
+	if errors.Is(err, identity.ErrNone) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if fresh, _, err := id.Fresh(); err != nil || fresh {
+		return nil, err
+	}
+	o := c.LogOptions()
+	o.MustExist = true
+	e, err := c.OpenEngine(filepath.Join(c.State.Dir, placementDir), o)
+	switch {
+	case errors.Is(err, store.ErrMissing):
+		return nil, nil // the node says what it has lost
+	case err != nil:
+		return nil, err // e may be an interface with a nil in it
+	}
+	return e, nil
 }
 
 // identify returns what the node is known by: as its directory has it, or as it is made when the directory is new. A node that joins is told which

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -293,6 +294,76 @@ func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "new")); !os.IsNotExist(err) {
 		t.Errorf("what was refused has left a directory: %v", err)
 	}
+}
+
+// taken tells whether an address is taken.
+func taken(address string) bool {
+	l, err := net.Listen("tcp", address)
+	if err == nil {
+		_ = l.Close()
+	}
+	return err != nil
+}
+
+// A node that is started while another process runs in its directory is told of that, and not of the ports that the two share. The process that ends leaves the
+// directory last: what waits for that finds the ports free.
+func TestADirectoryThatIsInUse(t *testing.T) {
+	t.Parallel() // it waits for elections
+	dir, listen, own := filepath.Join(t.TempDir(), "node"), freeport.Address(t), freeport.Address(t)
+	inUse := errors.New("the directory is in use by process 7")
+	var opened, closedBeforePorts atomic.Bool
+	config := func() *aeonrt.ClusterConfig {
+		return &aeonrt.ClusterConfig{
+			Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: own, Stores: 1}, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: listen},
+			Create: true, Log: slog.New(slog.DiscardHandler), OpenEngine: func(at string, o store.EngineOptions) (store.Engine, error) {
+				if filepath.Base(at) != placementDir {
+					return pebbledb.Open(at, o)
+				}
+				if !opened.CompareAndSwap(false, true) {
+					return nil, inUse
+				}
+				e, err := pebbledb.Open(at, o)
+				return closes{e, func() {
+					closedBeforePorts.Store(taken(own))
+					opened.Store(false)
+				}}, err
+			},
+		}
+	}
+	for range 2 { // it forms a cluster, and is started again
+		n, l, err := begin(config(), nil, func(err error) { t.Error(err) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := begin(config(), nil, func(error) {}); !errors.Is(err, inUse) {
+			t.Errorf("a second process: %v", err)
+		}
+		_ = l.Close()
+		closeSoon(n.close)
+		if closedBeforePorts.Load() {
+			t.Error("the directory is free, and its port is not")
+		}
+	}
+	// One that is refused leaves the directory to others.
+	blocked, err := net.Listen("tcp", own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := begin(config(), nil, func(error) {}); err == nil || !strings.Contains(err.Error(), "--cluster-listen: ") || opened.Load() {
+		t.Errorf("without a port: %v, and the directory is in use: %v", err, opened.Load())
+	}
+	_ = blocked.Close()
+}
+
+// closes is an engine of which something is called when it is closed.
+type closes struct {
+	store.Engine
+	then func()
+}
+
+func (e closes) Close() error {
+	e.then()
+	return e.Engine.Close()
 }
 
 // What a cluster has begun with is for it alone: a start on the empty mount point of a lost disk, whose flags are those of the first, begins no second one. It does
