@@ -115,39 +115,51 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 	return nil
 }
 
+const wholeToken = "write all of TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that"
+
 // What is wrong with TOKEN@HOST:PORT, without any text of that: a token is a secret.
 var (
-	errNoMember   = errors.New("the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that")
+	errNoToken    = errors.New("no token stands before the @: " + wholeToken)
+	errNoMember   = errors.New("the token has no HOST:PORT behind it, as when it was cut: " + wholeToken)
 	errManyTokens = errors.New("there is more than one TOKEN@HOST:PORT, or white space within it; give each node a token, and a file, of its own")
 )
 
 // splitJoin splits TOKEN@HOST:PORT[,HOST:PORT…].
-func splitJoin(text string) (token, addresses string, err error) {
+func splitJoin(text string) (token string, members []string, err error) {
 	token, addresses, is := strings.Cut(text, "@")
 	switch {
-	case !is || token == "":
-		return "", "", errNoMember
 	case strings.ContainsFunc(text, unicode.IsSpace) || strings.Contains(addresses, "@"):
-		return "", "", errManyTokens
+		return "", nil, errManyTokens
+	case is && token == "":
+		return "", nil, errNoToken
 	}
-	return token, addresses, nil
+	members = strings.Split(addresses, ",")
+	for _, m := range members {
+		if _, port, err := net.SplitHostPort(m); err != nil || port == "" {
+			return "", nil, errNoMember
+		}
+	}
+	return token, members, nil
 }
 
 // JoinBy returns the token of --join, and the addresses of the members to ask. It reads the file, if one is named.
 func (c *Cluster) JoinBy() (token string, members []string, err error) {
-	text := c.Join
-	if name, is := strings.CutPrefix(text, "@"); is {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			return "", nil, err
-		}
-		text = strings.TrimSpace(string(b))
+	name, is := strings.CutPrefix(c.Join, "@")
+	if !is {
+		return splitJoin(c.Join)
 	}
-	token, addresses, err := splitJoin(text)
+	b, err := os.ReadFile(name)
 	if err != nil {
 		return "", nil, err
 	}
-	return token, strings.Split(addresses, ","), nil
+	text := strings.TrimSpace(string(b))
+	if text == "" {
+		return "", nil, fmt.Errorf("%s is empty, as when the command has failed that was to write it: have \"aeond join-token\" write a token there", name)
+	}
+	if token, members, err = splitJoin(text); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return token, members, err
 }
 
 // Arguments returns the flags as they are to be passed on.

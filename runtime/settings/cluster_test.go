@@ -54,7 +54,10 @@ func TestAddressesOfANode(t *testing.T) {
 		"--cluster-listen 0.0.0.0:1 --cluster-advertise 0.0.0.0:1": "--cluster-advertise: other nodes cannot dial",
 		"--cluster-advertise 10.0.0.1:7000":                        "--cluster-advertise is about a node of a cluster; say with --cluster-listen",
 		"--join x":                                                 "--join is about a node of a cluster",
-		"--cluster-listen 10.0.0.1:7000 --join x":                  "has no address; write TOKEN@HOST:PORT",
+		"--cluster-listen 10.0.0.1:7000 --join x":                  "--join: the token has no HOST:PORT behind it, as when it was cut: write all of TOKEN@HOST:PORT",
+		"--cluster-listen 10.0.0.1:7000 --join x@":               "as when it was cut",
+		"--cluster-listen 10.0.0.1:7000 --join x@10.0.0.1":       "as when it was cut",
+		"--cluster-listen 10.0.0.1:7000 --join x@a:1,b:":         "as when it was cut",
 		"--cluster-listen 10.0.0.1:7000 --join x@a:1,y@b:2":        "--join: there is more than one TOKEN@HOST:PORT",
 		"--stores 4": "--stores is about a node of a cluster",
 		"--stores 0": "--stores is about a node of a cluster",
@@ -71,10 +74,18 @@ func TestAddressesOfANode(t *testing.T) {
 // A token that a file has is not on the command line. What is wrong with the file does not tell the token.
 func TestAFileHasTheToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
-	const many = " [] there is more than one TOKEN@HOST:PORT, or white space within it; give each node a token, and a file, of its own"
+	const cut = " [] FILE: the token has no HOST:PORT behind it, as when it was cut: write all of TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that"
+	const empty = " [] FILE is empty, as when the command has failed that was to write it: have \"aeond join-token\" write a token there"
+	const many = " [] FILE: there is more than one TOKEN@HOST:PORT, or white space within it; give each node a token, and a file, of its own"
 	for text, want := range map[string]string{
 		"aeon-join-x@a:1,b:2\n":              "aeon-join-x [a:1 b:2] <nil>",
-		"aeon-join-x\n":                      " [] the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that",
+		"":                                   empty,
+		" \n":                                empty,
+		"aeon-join-x\n":                      cut,
+		"aeon-join-x@\n":                     cut,
+		"aeon-join-x@10.0.0.1\n":             cut,
+		"aeon-join-x@a:1,b:\n":               cut,
+		"@a:1\n":                             " [] FILE: no token stands before the @: write all of TOKEN@HOST:PORT, as \"aeond join-token\" does, or @FILE with that",
 		"aeon-join-x@a:1\naeon-join-y@b:2\n": many, // written with >> twice
 		"aeon-join-x@a:1,aeon-join-y@b:2":    many,
 		"aeon-join-x@a:1, b:2":               many,
@@ -84,7 +95,7 @@ func TestAFileHasTheToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		token, members, err := (&settings.Cluster{Join: "@" + file}).JoinBy()
-		if got := fmt.Sprint(token, " ", members, " ", err); got != want {
+		if got := strings.Replace(fmt.Sprint(token, " ", members, " ", err), file, "FILE", 1); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
 	}
