@@ -58,7 +58,7 @@ func TestAProgramThatEndsListensToSignals(t *testing.T) {
 			if !c.door {
 				r.p.Main = func(*Client) { panic(errors.New("no more steaks")) }
 			}
-			With(Parts{Store: (&disk{}).open, Snapshots: noTargets, Door: func(DoorConfig) (Door, error) { return door, nil }})(r)
+			With(Parts{Store: (&disk{}).open, Snapshots: noTargets, Door: opens(door)})(r)
 			args := []string{"--data", "d", "--listen", "127.0.0.1:0"}
 			if c.door {
 				args = append(args, "--serve", "--create")
@@ -175,7 +175,7 @@ func TestStuck(t *testing.T) {
 			select {}
 		}
 	}}, With(Parts{
-		Store: open, Door: func(DoorConfig) (Door, error) { return door, nil },
+		Store: open, Door: opens(door),
 		Snapshots: func(context.Context, string) (snapshot.Target, error) { return stuckPlace{reached: reached}, nil },
 	}))
 }
@@ -289,7 +289,7 @@ func TestASignalEndsAProgramThatOpens(t *testing.T) {
 			var said bytes.Buffer
 			p := &Package{Name: "demo", Main: func(*Client) { t.Error("main has run") }, Classes: []*Class{&cellClass}}
 			start := time.Now()
-			code := runMain(p, strings.Fields("--data d "+c.args), io.Discard, &said, signals, With(Parts{Store: open, Snapshots: noTargets, Door: func(DoorConfig) (Door, error) { return noDoor{}, nil }}))
+			code := runMain(p, strings.Fields("--data d "+c.args), io.Discard, &said, signals, With(Parts{Store: open, Snapshots: noTargets, Door: opens(noDoor{})}))
 			if took := time.Since(start); code != c.code || took != c.took || said.String() != c.says {
 				t.Errorf("%s, opens in %v, %d signals: code %d after %v, stderr %q", c.args, c.opens, c.signals, code, took, said.String())
 			}

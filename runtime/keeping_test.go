@@ -228,7 +228,7 @@ func TestASignalCutsOffAMainThatListens(t *testing.T) {
 				}
 			}
 			var said bytes.Buffer
-			door := func(DoorConfig) (Door, error) { return noDoor{}, nil }
+			door := opens(noDoor{})
 			want := 0
 			if runs {
 				want = 128 + 15
@@ -245,6 +245,27 @@ func TestASignalCutsOffAMainThatListens(t *testing.T) {
 			close(leave) // the process is not gone yet
 			<-left
 		})
+	}
+}
+
+// opens is what opens a door that needs nothing.
+func opens(d Door) DoorOpener {
+	return func(DoorConfig) (func(*System) (Door, error), error) {
+		return func(*System) (Door, error) { return d, nil }, nil
+	}
+}
+
+// What a door needs is read before anything is opened: a program that is refused for that leaves no store behind, and no trace.
+func TestWhatADoorNeedsIsReadBeforeAnythingIsMade(t *testing.T) {
+	d, file := &disk{}, filepath.Join(t.TempDir(), "trace")
+	door := func(DoorConfig) (func(*System) (Door, error), error) {
+		return nil, errors.New("tokens:2: right 2 of bob")
+	}
+	var said bytes.Buffer
+	code := runMain(&Package{Name: "demo"}, []string{"--serve", "--create", "--data", "d", "--listen", "127.0.0.1:0", "--trace", file}, io.Discard, &said, make(chan os.Signal),
+		With(Parts{Store: d.open, Snapshots: noTargets, Door: door}))
+	if _, err := os.Stat(file); code != exitRefused || said.String() != "demo: tokens:2: right 2 of bob\n" || d.engine != nil || !os.IsNotExist(err) {
+		t.Errorf("code %d, %q, a store was opened: %v, a trace: %v", code, said.String(), d.engine != nil, err)
 	}
 }
 

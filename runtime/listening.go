@@ -7,12 +7,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/settings"
 )
 
-// DoorConfig is what a door needs. The system has a store.
+// DoorConfig is what a door needs, but for the system.
 type DoorConfig struct {
 	Program string // its name
 	settings.Listen
 	Dir           string // the data directory, from which aeond asks the process; "": there is none
-	System        *System
 	Classes       []*Class
 	ClientClasses []*ClientClass
 	Log           *slog.Logger
@@ -28,23 +27,33 @@ type Door interface {
 	Close(ctx context.Context) error
 }
 
-// DoorOpener opens a door, which listens when it returns.
-type DoorOpener func(DoorConfig) (Door, error)
+// DoorOpener reads what a door needs, and makes nothing: what is wrong with that is told before the program opens a store. What it returns opens the door to a
+// system with a store, which listens when that returns.
+type DoorOpener func(DoorConfig) (open func(*System) (Door, error), err error)
 
 // listening is where a program takes calls from outside; the zero value takes none.
 type listening struct {
 	settings.Listen
-	openDoor DoorOpener // nil: the program was compiled without doors
-	door     Door       // nil: it can be asked nothing
+	openDoor DoorOpener                  // nil: the program was compiled without doors
+	opens    func(*System) (Door, error) // nil: the program can be asked nothing
+	door     Door                        // nil: it is not open
 }
 
 // listens reports whether the program is to take calls.
 func (l *listening) listens() bool { return l.Listen.Address != "" }
 
-// open opens the doors of a program with a store. dir is its data directory, "" if that is in memory.
-func (l *listening) open(s *System, p *Package, dir string, log *slog.Logger) (err error) {
+// prepare reads what the doors of a program with a store need. dir is its data directory, "" if that is in memory.
+func (l *listening) prepare(p *Package, dir string, log *slog.Logger) (err error) {
 	if l.openDoor != nil && (l.listens() || dir != "") {
-		l.door, err = l.openDoor(DoorConfig{Program: p.Name, Listen: l.Listen, Dir: dir, System: s, Classes: AllClasses(p), ClientClasses: AllClientClasses(p), Log: log})
+		l.opens, err = l.openDoor(DoorConfig{Program: p.Name, Listen: l.Listen, Dir: dir, Classes: AllClasses(p), ClientClasses: AllClientClasses(p), Log: log})
+	}
+	return err
+}
+
+// open opens the doors to the system of the program.
+func (l *listening) open(s *System) (err error) {
+	if l.opens != nil {
+		l.door, err = l.opens(s)
 	}
 	return err
 }

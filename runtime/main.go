@@ -329,6 +329,10 @@ func (r *mainRun) begin() (code int, ok bool) {
 // open.
 func (r *mainRun) open() bool {
 	r.log = newLog(r.stderr, true)
+	if err := r.listening.prepare(r.p, r.keeping.Dir, r.log); err != nil {
+		r.fail(exitRefused, "%v", err)
+		return false
+	}
 	kind := trace.Memory
 	if r.keeping.Dir != "" {
 		kind = trace.Stored
@@ -362,7 +366,7 @@ func (r *mainRun) open() bool {
 	if (r.summary || r.serve) && r.keeping.Dir != "" {
 		r.say("%s", r.keeping.describeOpened(r.system.Restored()))
 	}
-	if err := r.listening.open(r.system, r.p, r.keeping.Dir, r.log); err != nil {
+	if err := r.listening.open(r.system); err != nil {
 		r.fail(exitRefused, "%v", err)
 		r.system.Close()
 		return r.abandon()

@@ -22,58 +22,57 @@ type doors struct {
 // GRPC makes what serves the calls of a door by gRPC; nil: the program does not.
 type GRPC func(*door.Door) (func(*gate.Gate) httpdoor.Peer, error)
 
-// openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory. A program
-// that can have no socket runs without: its state is of use all the same.
-func (g GRPC) openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
+// openDoors reads what doors need: the files of --tls-cert, --tokens and --static. What it returns serves a program by HTTP: at an address if there is one, and
+// over a socket in its data directory. A program that can have no socket runs without: its state is of use all the same.
+func (g GRPC) openDoors(c aeonrt.DoorConfig) (func(*aeonrt.System) (aeonrt.Door, error), error) {
 	p, err := door.ProgramOf(c.Classes, c.ClientClasses)
 	if err != nil {
 		return nil, err
 	}
-	d := door.Open(door.Config{System: c.System, Program: p})
-	opened := &doors{failed: make(chan error, 1)}
-	cfg := httpdoor.Config{Config: gate.Config{Door: d, Log: c.Log, Counts: &gate.Counts{}, Fail: opened.fail}, Program: c.Program}
-	if c.Audit != "" {
-		if cfg.Audit, err = audit.Open(c.Audit); err != nil {
-			return nil, err
-		}
-	}
-	if c.Address != "" {
-		if opened.public, err = g.listen(c, cfg); err != nil {
-			return nil, err
-		}
-	}
-	if c.Dir != "" {
-		cfg.Control = true
-		if opened.control, err = httpdoor.ListenIn(c.Dir, cfg); err != nil {
-			c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
-		}
-	}
-	return opened, nil
-}
-
-// listen serves a program at an address.
-func (g GRPC) listen(c aeonrt.DoorConfig, cfg httpdoor.Config) (_ *httpdoor.Server, err error) {
-	if g != nil {
-		if cfg.GRPC, err = g(cfg.Door); err != nil {
-			return nil, err
-		}
-	}
+	inside := httpdoor.Config{Config: gate.Config{Log: c.Log, Counts: &gate.Counts{}}, Program: c.Program}
+	public := inside
 	if c.Cert != "" {
-		if cfg.TLS, err = httpdoor.Certificate(c.Cert, c.CertKey); err != nil {
+		if public.TLS, err = httpdoor.Certificate(c.Cert, c.CertKey); err != nil {
 			return nil, err
 		}
 	}
 	if c.Tokens != "" {
-		if cfg.Tokens, err = access.Read(c.Tokens, cfg.Door.Program, c.Log); err != nil {
+		if public.Tokens, err = access.Read(c.Tokens, p, c.Log); err != nil {
 			return nil, err
 		}
 	}
 	if c.Static != "" {
-		if cfg.Pages, err = httpdoor.OpenPages(c.Static); err != nil {
+		if public.Pages, err = httpdoor.OpenPages(c.Static); err != nil {
 			return nil, err
 		}
 	}
-	return httpdoor.Listen(c.Address, cfg)
+	return func(s *aeonrt.System) (_ aeonrt.Door, err error) {
+		opened := &doors{failed: make(chan error, 1)}
+		public, inside := public, inside
+		public.Door, public.Fail = door.Open(door.Config{System: s, Program: p}), opened.fail
+		if c.Audit != "" {
+			if public.Audit, err = audit.Open(c.Audit); err != nil {
+				return nil, err
+			}
+		}
+		inside.Door, inside.Fail, inside.Audit, inside.Control = public.Door, public.Fail, public.Audit, true
+		if c.Address != "" {
+			if g != nil {
+				if public.GRPC, err = g(public.Door); err != nil {
+					return nil, err
+				}
+			}
+			if opened.public, err = httpdoor.Listen(c.Address, public); err != nil {
+				return nil, err
+			}
+		}
+		if c.Dir != "" {
+			if opened.control, err = httpdoor.ListenIn(c.Dir, inside); err != nil {
+				c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
+			}
+		}
+		return opened, nil
+	}, nil
 }
 
 // Address implements aeonrt.Door.

@@ -10,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/node"
+	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
 
@@ -234,6 +237,26 @@ func TestFilesOfTokensThatAreRefused(t *testing.T) {
 	tokens, err := access.Read(writeFile(t, "tokens", line+second[3:], 0o600), s.door.Program, slog.New(slog.DiscardHandler))
 	if err != nil || tokens.Find(token) == nil || tokens.Find(token) != tokens.Find(next) || tokens.Find(token+next) != nil {
 		t.Errorf("two tokens of one caller: %v", err)
+	}
+}
+
+// The files that a door needs are read before there is a system, and so before a store is made.
+func TestFilesOfADoorAreReadFirst(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none")
+	for _, c := range []struct {
+		of   settings.Listen
+		want string
+	}{
+		{settings.Listen{Tokens: none}, "open " + none},
+		{settings.Listen{Tokens: writeFile(t, "tokens", "ann *", 0o600)}, "tokens:1: there is no hash of a token"},
+		{settings.Listen{Cert: none, CertKey: none}, "the certificate " + none},
+		{settings.Listen{Static: none}, none},
+	} {
+		c.of.Address = "127.0.0.1:0"
+		p := &shop.AeonPackage
+		if _, err := node.PartsWith(nil).Door(aeonrt.DoorConfig{Program: p.Name, Listen: c.of, Classes: aeonrt.AllClasses(p), ClientClasses: aeonrt.AllClientClasses(p), Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.of, err, c.want)
+		}
 	}
 }
 
