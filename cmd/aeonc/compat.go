@@ -303,7 +303,8 @@ func (v *edition) initials(older *edition) (found []diag.Diagnostic) {
 	return found
 }
 
-// changed reports what happens to the values of a field, unless there are none, or it is an error of the schema.
+// changed reports what happens to the values of a field, unless there are none, or it is an error of the schema. Which actors have a value takes reading all
+// rows, as an event writes fields one by one.
 func (v *edition) changed(c store.FieldChange) (d diag.Diagnostic, ok bool) {
 	in := storedActors(c.Actors)
 	place, ok := v.parts[store.Part{Type: c.Field.Type}]
@@ -314,7 +315,7 @@ func (v *edition) changed(c store.FieldChange) (d diag.Diagnostic, ok bool) {
 	case c.Actors == 0:
 		return d, false
 	case c.Fate == store.FieldKept:
-		return diag.Warn(diag.CompatField, place, "field %s of class %s is gone: its values in %s are kept for a version that has it", c.Field.Field, c.Field.Type, in), true
+		return diag.Warn(diag.CompatField, place, "field %s of class %s is gone: values that %s may have of it are kept for a version that has it", c.Field.Field, c.Field.Type, in), true
 	case c.Fate == store.FieldBack:
 		return diag.Warn(diag.CompatField, place, "field %s of class %s is back: where %s had it, they have the values that were kept", c.Field.Field, c.Field.Type, in).
 			WithHelp("%s %s gives them up", store.DropFlag, c.Field), true
