@@ -170,7 +170,8 @@ var ErrKeyReused = event.ErrKeyReused
 // Session is a durable session of a client that may send a request again.
 type Session = exec.Session
 
-// UnknownError is the failure of an event whose outcome is unknown, as the store has failed.
+// UnknownError is the failure of an event whose outcome is unknown, as the store has failed, or of a chain that may go on in a store with which the
+// connection was lost.
 type UnknownError = event.UnknownError
 
 // ResultError refuses a request of a durable session whose outcome the program cannot read any more.

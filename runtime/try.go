@@ -23,7 +23,7 @@ func Check(err error) {
 
 // Try runs body, which is code of a client, and reports its failure: that of an
 // awaited event, or a fault of the body itself. It does not catch a bug of the system, nor an
-// unknown outcome after the store has failed: then the process is ending.
+// unknown outcome: code that takes it for a failure may do a second time what has happened.
 func Try(body func()) (why string, failed bool) {
 	defer func() {
 		r := recover()

@@ -52,6 +52,8 @@ With --faults N up to N times a node crashes, loses what was not durable and sta
 connection between two breaks, at moments that the seed draws, until main and all that it has issued
 has ended. Events that have committed are there afterwards, and no event happens twice. What actors of
 that node had printed and was not out yet is lost, as in a real cluster. The node of main does not crash.
+If main awaits a chain of tail calls, and a connection of its node is lost meanwhile, main fails, as the outcome
+of the chain is unknown to it; try does not catch that, and the chain goes on (docs/cluster.md).
 
 Without --nodes, --seed is a number that goes into every random().
 

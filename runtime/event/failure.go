@@ -182,9 +182,9 @@ func (e *AwayError) Error() string {
 // Unwrap returns the cause.
 func (e *AwayError) Unwrap() error { return e.Cause }
 
-// UnknownError is the failure of an event whose outcome is unknown, because the store has
-// failed before the event was durable: the process is ending. When the program runs again the
-// event may have happened, or not.
+// UnknownError is the failure of an event whose outcome is unknown. Either the store has failed before the
+// event was durable: the process is ending, and when the program runs again the event may have happened, or not.
+// Or the event has begun a chain, and the connection was lost with a store in which that may go on: it does, or has ended.
 type UnknownError struct {
 	Event EventID
 	Cause error

@@ -255,7 +255,7 @@ func (s *System) loseChains() {
 	for first, ch := range s.abroad.chains {
 		switch {
 		case ch.request == nil:
-			ch.over(&event.UnknownError{Event: first, Cause: errors.New("the connection with a store in which it may go on was lost")})
+			ch.over(&event.UnknownError{Event: first, Cause: errors.New("the connection with a store in which its tail calls may go on was lost; ask their actors, by another event, how they have ended")})
 		case s.abroad.over:
 			ch.request.Postpone()
 			ch.over(event.ErrPostponed)

@@ -37,8 +37,11 @@ type failure struct {
 	pos    store.Position // what it depends on, if that may not be durable yet
 }
 
-// failed reports whether the event has failed for good: a chain that goes on later has not.
-func (l *failure) failed() bool { return l.err != nil && l.err != event.ErrPostponed }
+// failed reports whether the event has failed for good, as far as is known: a chain that goes on later, or in another store, has not.
+func (l *failure) failed() bool {
+	_, unknown := l.err.(*event.UnknownError)
+	return l.err != nil && l.err != event.ErrPostponed && !unknown
+}
 
 // Wait returns the outcome of the event when it has ended.
 func (face *Future) Wait() error {

@@ -1,6 +1,9 @@
 package nodes_test
 
 import (
+	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,4 +46,49 @@ func TestAChainEndsWhereTheNewSessionIsNotKnown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A chain whose end is not known any more is no dead letter, if nothing awaits it: it has not failed, and goes on. What awaits it is told so.
+func TestAChainOfUnknownEndIsNoDeadLetter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said strings.Builder
+		c, all := gauges(t, func(cfg *nodes.Config) { cfg.System.Log = slog.New(slog.NewTextHandler(&said, nil)) })
+		goes, ended := make(chan struct{}), 0
+		var steps []func(*aeonrt.Cx)
+		gaugeHails = func(cx *aeonrt.Cx) {
+			step := steps[0]
+			steps = steps[1:]
+			step(cx)
+		}
+		to := func(from event.StoreID, actor int) func(*aeonrt.Cx) {
+			return func(cx *aeonrt.Cx) { cx.Tail(c.System(from).Resolve(all[actor].ID()), &gaugeHail, &gaugeArgs{}) }
+		}
+		last := func(*aeonrt.Cx) { <-goes; ended++ }
+		s := c.System(0)
+		steps = []func(*aeonrt.Cx){to(0, 1), to(1, 2), last} // the last step is an event of store 1, as those that come later and wait behind it
+		s.Client().Send(all[0], &gaugeHail, &gaugeArgs{})
+		synctest.Wait()
+		steps = []func(*aeonrt.Cx){to(0, 1), to(1, 2)}
+		s.Client().Issue(all[0], &gaugeHail, &gaugeArgs{})
+		synctest.Wait()
+		steps = []func(*aeonrt.Cx){to(0, 1), to(1, 2), last, last}
+		awaited := s.Client().Issue(all[0], &gaugeHail, &gaugeArgs{})
+		synctest.Wait()
+		c.Cut(0, 1)
+		err := awaited.Wait()
+		if !errors.As(err, new(*event.UnknownError)) || !strings.Contains(err.Error(), "ask their actors, by another event, how they have ended") {
+			t.Errorf("the client gets %v", err)
+		}
+		close(goes)
+		c.Settle()
+		if ended != 3 {
+			t.Errorf("%d chains have ended, not 3", ended)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := s.Stats().DeadLetters; n != 0 || strings.Contains(said.String(), "dead letter") {
+			t.Errorf("%d dead letters; the log has %s", n, said.String())
+		}
+	})
 }
