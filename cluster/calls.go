@@ -18,6 +18,7 @@ import (
 const (
 	callBrief    = 'b' // what the node is doing
 	callTransfer = 't' // give a store to another node
+	callStay     = 'k' // keep a store that this node leads, or is to lead next
 	callSnapshot = 's' // do something for a snapshot of several stores
 )
 
@@ -26,6 +27,7 @@ type brief struct {
 	PID    int    `json:"pid"`
 	Listen string `json:"listen"`
 	Open   bool   `json:"open"` // it asks clients neither for TLS nor for tokens
+	Ends   bool   `json:"ends"` // it was told to end, and leads nothing any more
 	Asks   string `json:"asks"` // what it asks clients for, as status.Node has it
 	// Interface is that of the version of the program that the node runs (aeonrt.InterfaceOf).
 	Interface string         `json:"interface"`
@@ -99,7 +101,7 @@ type transfer struct {
 
 // tell tells what this node is doing.
 func (n *node) tell() brief {
-	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Asks: status.AsksNothing, Interface: n.clients.calls, Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}, Snapshot: n.c.Snapshots.Last()}
+	b := brief{PID: os.Getpid(), Ends: n.ends.Load(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Asks: status.AsksNothing, Interface: n.clients.calls, Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}, Snapshot: n.c.Snapshots.Last()}
 	if n.clients.tokens != nil {
 		b.Asks = status.AsksTokens
 	}
@@ -152,25 +154,30 @@ func (n *node) askOthers() {
 // askAll asks all other members at once, and waits for the answers for a short time.
 func (n *node) askAll() {
 	s := n.placement.State()
-	ctx, cancel := context.WithTimeout(context.Background(), askMax)
-	defer cancel()
 	var group sync.WaitGroup
 	for id, m := range s.Members {
 		if id == n.id.Node || m.Membership == placement.Removed {
 			continue
 		}
-		group.Go(func() {
-			reply, err := n.transport.Call(ctx, id, []byte{callBrief})
-			var b brief
-			if err == nil && json.Unmarshal(reply, &b) == nil {
-				n.mu.Lock()
-				n.brief[id] = heard{b, time.Now()}
-				n.mu.Unlock()
-				n.learn(id, b)
-			}
-		})
+		group.Go(func() { n.askNode(id) })
 	}
 	group.Wait()
+}
+
+// askNode asks another member what it is doing, and reports whether it has answered in a short time.
+func (n *node) askNode(id event.NodeID) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), askMax)
+	defer cancel()
+	reply, err := n.transport.Call(ctx, id, []byte{callBrief})
+	var b brief
+	if err != nil || json.Unmarshal(reply, &b) != nil {
+		return false
+	}
+	n.mu.Lock()
+	n.brief[id] = heard{b, time.Now()}
+	n.mu.Unlock()
+	n.learn(id, b)
+	return true
 }
 
 // learn takes what another node says of snapshots, and of the stores that it leads. A raft group tells its leader to its members alone: a node that has no replica of a

@@ -91,6 +91,8 @@ func (n *node) status() *status.Status {
 		node.Refused = health.Refused
 		switch {
 		case node.State == status.Silent:
+		case h.brief.Ends:
+			node.State = status.Ending
 		case node.Leaves:
 			node.State = status.Leaving
 		case id != n.id.Node && !health.At.IsZero() && !health.Progress || id == n.id.Node && !n.driver.Progresses():
@@ -287,7 +289,7 @@ func (n *node) handOver(ctx context.Context, id event.NodeID) {
 			continue
 		}
 		for _, to := range st.Current {
-			if to != id && n.transferTo(ctx, placement.StoreID(st.ID), to) == nil {
+			if to != id && n.mayLead(to, placement.StoreID(st.ID)) && n.transferTo(ctx, placement.StoreID(st.ID), to) == nil {
 				break
 			}
 		}

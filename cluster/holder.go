@@ -302,12 +302,15 @@ func (h *holder) end() {
 // again is after what time a request is sent again to where it has failed.
 const again = 50 * time.Millisecond
 
+// errEnding is why a request does not wait for a store any longer at a node that ends: that would not end before the request.
+var errEnding = errors.New("this node ends, and knows of no node that leads the store")
+
 // locate implements front.Config.Locate.
 func (h *holder) locate(ctx context.Context, after front.Place) (front.Place, error) {
-	var patience <-chan time.Time
+	var patience, end <-chan time.Time
 	for {
 		h.mu.Lock()
-		at, changed := h.place, h.changed
+		at, changed, ended := h.place, h.changed, h.ended
 		h.mu.Unlock()
 		known := at.Here != nil || at.Node != 0
 		same := at.Node == after.Node && at.Term == after.Term
@@ -317,8 +320,13 @@ func (h *holder) locate(ctx context.Context, after front.Place) (front.Place, er
 		if known && patience == nil {
 			patience = time.After(again)
 		}
+		if ended && end == nil {
+			end = time.After(transferMax)
+		}
 		select {
 		case <-changed:
+		case <-end:
+			return at, errEnding
 		case <-patience:
 			if known {
 				return at, nil

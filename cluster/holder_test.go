@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/cluster/front"
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
 	"github.com/aeon-lang/aeon/replica/replicatest"
@@ -232,4 +233,25 @@ func TestRolesThatAreNoNews(t *testing.T) {
 	if role, at, _ := h.known(); !over() || role.Leader != 3 || at.Node != 3 {
 		t.Errorf("the leader is node %d, and requests go to node %d, those to the one before end: %v", role.Leader, at.Node, over())
 	}
+}
+
+// A request waits for a leader at a node that ends for a short time alone, and not as long as its client would: the node ends behind it. One that comes to be
+// known meanwhile gets the request.
+func TestRequestsDoNotHoldUpANodeThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHolder(1, replicatest.Group, nil, sched.NewHybrid(sched.RealClock{}), nil, slog.New(slog.DiscardHandler))
+		locate := func() (event.NodeID, time.Duration, error) {
+			began := time.Now()
+			at, err := h.locate(t.Context(), front.Place{})
+			return at.Node, time.Since(began), err
+		}
+		time.AfterFunc(time.Minute, h.end)
+		if at, took, err := locate(); err == nil || took != time.Minute+transferMax {
+			t.Errorf("a request goes to node %d after %v: %v", at, took, err)
+		}
+		time.AfterFunc(transferMax/2, func() { h.turn(replica.Role{Group: replicatest.Group, Term: 1, Leader: 2}) })
+		if at, took, err := locate(); err != nil || at != 2 || took != transferMax/2 {
+			t.Errorf("a request goes to node %d after %v: %v", at, took, err)
+		}
+	})
 }

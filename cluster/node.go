@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/cluster/front"
@@ -76,6 +77,7 @@ type node struct {
 	servers []func(context.Context) error // each shuts one down
 	tasks   sync.WaitGroup
 	stop    chan struct{}
+	ends    atomic.Bool   // set when close begins: what others are told from then on
 	ready   chan struct{} // closed when the parts are connected: what arrives before is lost, or refused
 
 	mu    sync.Mutex
@@ -301,8 +303,10 @@ func (n *node) readiness() error {
 	return nil
 }
 
-// close ends the parts that there are. Leadership is given to others first.
+// close ends the parts that there are. Leadership is given to others first, and is not taken again: the servers wait for requests that are under way, which
+// may wait for a store. For the others to leave a store where it has gone, this node says that it ends before it gives the first one away.
 func (n *node) close(ctx context.Context) {
+	n.ends.Store(true)
 	if n.isReady() {
 		n.giveUp(ctx)
 	}
@@ -348,27 +352,24 @@ func (n *node) close1(f func() error) {
 	}
 }
 
-// transferMax is how long a node that ends waits until another one leads its stores.
+// transferMax is how long a node that ends waits until another one leads its stores, and then how long requests wait there for a store that none leads.
 const transferMax = time.Second
 
 // giveUp has other nodes lead what this one leads, if they are up to date.
 func (n *node) giveUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, transferMax)
 	defer cancel()
-	var group sync.WaitGroup
+	n.driver.Retire()
 	for _, h := range n.holders.all() {
-		group.Go(func() { h.giveUp(ctx) })
+		h.awaitOther(ctx)
 	}
-	group.Wait()
 }
 
-// giveUp has another node lead the store, if this one leads it.
-func (h *holder) giveUp(ctx context.Context) {
-	role, _, _ := h.known()
-	if role.Leader != h.node {
+// awaitOther waits until another node leads the store, if this one leads it and is not the only one that could.
+func (h *holder) awaitOther(ctx context.Context) {
+	if role, _, _ := h.known(); role.Leader != h.node {
 		return
 	}
-	h.driver.Resign(h.group, role.Term)
 	for {
 		h.mu.Lock()
 		role, changed := h.role, h.changed

@@ -68,19 +68,22 @@ func (n *node) keepStores() {
 const spreadInterval = 3 * time.Second
 
 // spread gives one of the stores that this node leads to the node that is to lead it: of several stores each has a preferred leader, so that all nodes
-// lead equally many. A store that is the only one stays where it is, and so does one that the other node could not open lately: it would come back, after
-// an election each way, again and again.
+// lead equally many. A store that is the only one stays where it is, and so does one that the other node may not lead: it would come back, after an election each way, again and again.
+// The other node is asked at that moment: one that ends has just given its stores away.
 func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64) {
-	if len(s.Stores) == 1 || time.Since(n.stores.spread) < spreadInterval {
+	if len(s.Stores) == 1 || n.ends.Load() || time.Since(n.stores.spread) < spreadInterval {
 		return
 	}
 	for id := range s.Stores {
 		id := placement.StoreID(id)
 		to := preferred(s, id)
-		if followed[id] != s.Stores[id].Version || to == n.id.Node || !n.heard(to) || n.couldNotOpen(to, id) || n.driver.Leader(replica.Group(id)).Leader != n.id.Node {
+		if followed[id] != s.Stores[id].Version || to == n.id.Node || !n.heard(to) || !n.mayLead(to, id) || n.driver.Leader(replica.Group(id)).Leader != n.id.Node {
 			continue
 		}
 		n.stores.spread = time.Now()
+		if !n.askNode(to) || !n.mayLead(to, id) {
+			return
+		}
 		if err := n.driver.Transfer(replica.Group(id), to); err != nil {
 			n.log.Debug("a store stays with this node", "store", id, "preferred", to, "error", err)
 		}
@@ -88,11 +91,13 @@ func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64)
 	}
 }
 
-// couldNotOpen reports whether another node has told that it could not open a store lately.
-func (n *node) couldNotOpen(other event.NodeID, id placement.StoreID) bool {
+// mayLead reports whether another node is to be given a store, by what it has told last: it does not end, and has not told that it could not open the store
+// lately.
+func (n *node) mayLead(other event.NodeID, id placement.StoreID) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.ContainsFunc(n.brief[other].brief.Stores, func(st storeBrief) bool { return st.ID == id && st.Failed })
+	b := n.brief[other].brief
+	return !b.Ends && !slices.ContainsFunc(b.Stores, func(st storeBrief) bool { return st.ID == id && st.Failed })
 }
 
 // preferred returns which node is to lead a store.

@@ -33,10 +33,10 @@ func TestANodeThatCouldNotOpenAStore(t *testing.T) {
 		n := &node{brief: make(map[event.NodeID]heard)}
 		told := func() bool {
 			n.brief[2] = heard{brief{Stores: []storeBrief{{ID: 0}, {ID: 1, Failed: h.hasFailed()}}}, time.Now()}
-			if n.couldNotOpen(2, 0) || n.couldNotOpen(3, 1) {
+			if !n.mayLead(2, 0) || !n.mayLead(3, 1) {
 				t.Error("another store, or another node, has failed")
 			}
-			return n.couldNotOpen(2, 1)
+			return !n.mayLead(2, 1)
 		}
 		first := told()
 		h.failed(7)
@@ -47,4 +47,15 @@ func TestANodeThatCouldNotOpenAStore(t *testing.T) {
 			t.Errorf("it could not open the store at first: %v, then: %v, at last: %v", first, second, third)
 		}
 	})
+}
+
+// A node that ends is given no store, by what it says as soon as it begins to end.
+func TestANodeThatEndsIsGivenNoStore(t *testing.T) {
+	n := &node{brief: make(map[event.NodeID]heard)}
+	for _, ends := range []bool{false, true} {
+		n.brief[2] = heard{brief{Ends: ends, Stores: []storeBrief{{ID: 0}}}, time.Now()}
+		if n.mayLead(2, 0) == ends {
+			t.Errorf("the node ends: %v, and is given a store: %v", ends, !ends)
+		}
+	}
 }

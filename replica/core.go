@@ -116,6 +116,7 @@ type Core struct {
 	now    uint64  // ticks
 
 	resumed uint64 // from this tick on answers of members count (see Paused)
+	retired bool   // this node is to lead nothing any more
 }
 
 // group is one group on this node.
@@ -222,7 +223,7 @@ func (c *Core) Tick() {
 	for _, g := range c.groups {
 		switch {
 		case g.leads(c):
-			if g.resigned || c.hung >= c.cfg.Stall {
+			if g.resigned || c.retired || c.hung >= c.cfg.Stall {
 				c.giveUp(g)
 			}
 			if !c.silent() && g.inStep(c) {
@@ -233,7 +234,7 @@ func (c *Core) Tick() {
 			g.raft.TickQuiesced()
 			if g.quiet++; g.quiet >= g.patience && c.hung < c.cfg.Stall {
 				g.wait(c)
-				if !g.forgot() {
+				if !g.forgot() && !c.retired {
 					_ = g.raft.Campaign() // an error says that it has no vote
 				}
 			}
@@ -400,6 +401,19 @@ func (c *Core) Resign(id Group, term uint64) {
 		g.resigned = true
 		c.giveUp(g)
 		c.work(g)
+	}
+}
+
+// Retire has this node lead no group any more, until it is closed: it hands over what it leads, as soon as a member can take over, and stands for no
+// election. One that does not know of that may make it lead, by Transfer: then it hands over again. That is faster than to ignore the other one, which would
+// refuse proposals until package raft gives up.
+func (c *Core) Retire() {
+	c.retired = true
+	for _, g := range c.groups {
+		if g.leads(c) {
+			c.giveUp(g)
+			c.work(g)
+		}
 	}
 }
 

@@ -835,6 +835,56 @@ func TestALeaderResigns(t *testing.T) {
 	}
 }
 
+// A node that retires hands over what it leads, and again if it is made to lead by one that does not know of that. When there is no leader any more another
+// one is elected, with its vote, although it has waited the longest.
+func TestANodeThatRetiresLeadsNoMore(t *testing.T) {
+	for seed := uint64(1); seed <= 20; seed++ {
+		c := newCluster(seed)
+		c.steady = true
+		c.run(5000)
+		old := c.leader()
+		retired := func(what string, ticks uint64) *node {
+			t.Helper()
+			c.run(c.now + ticks*tick)
+			next := c.leader()
+			if c.bad != "" || next == old {
+				t.Fatalf("seed %d, %s: node %d leads group 1 and has retired; %s", seed, what, old.id, c.bad)
+			}
+			return next
+		}
+		old.after(0, func() {
+			old.core.Retire()
+			old.act()
+		})
+		next := retired("at once", 4)
+		term := next.core.Leader(1).Term
+		next.after(0, func() {
+			if err := next.core.Transfer(1, old.id); err != nil {
+				t.Error(err)
+			}
+			next.act()
+		})
+		next = retired("asked to lead", 6)
+		if now := next.core.Leader(1).Term; now != term+2 {
+			t.Errorf("seed %d: node %d leads in term %d, behind the one that has retired, and term %d before that", seed, next.id, now, term)
+		}
+		for id := range event.NodeID(simNodes) {
+			c.cut[[2]event.NodeID{next.id, id + 1}], c.cut[[2]event.NodeID{id + 1, next.id}] = true, true
+		}
+		g := old.core.find[1]
+		g.patience = 12 // ticks: behind the time in which it gives no vote, and before others stand for election
+		stood := false
+		from := c.now
+		for quarters := range uint64(4 * 60) {
+			c.run(from + quarters*tick/4)
+			stood = stood || old.core.Leader(1).Leader == old.id
+		}
+		if third := c.leader(); c.bad != "" || stood || third == old || third == next {
+			t.Errorf("seed %d: node %d leads without node %d, and node %d has retired, but was elected: %v; %s", seed, third.id, next.id, old.id, stood, c.bad)
+		}
+	}
+}
+
 // While members answer each heartbeat none of them is told to be silent, at no time.
 func TestMembersThatAnswerAreActive(t *testing.T) {
 	c := newCluster(1)

@@ -43,6 +43,7 @@ const (
 	Silent  State = "silent"  // it does not answer the node that was asked
 	Stalled State = "stalled" // it answers, and its disk makes no progress
 	Leaving State = "leaving" // its stores are being given to others
+	Ending  State = "ending"  // it answers, and its process was told to end: it leads nothing any more
 )
 
 // Node is what is known of one node.
@@ -206,6 +207,8 @@ func (s *Status) Judge() {
 				next = fmt.Sprintf("restart %s: without it %s %s no leader", n.Name, list, have)
 			}
 			worse(Degraded, fmt.Sprintf("%s is silent for %s", n.Name, seconds(n.Heard)), next)
+		case Ending:
+			worse(Degraded, fmt.Sprintf("%s ends", n.Name), fmt.Sprintf("start %s again when it has ended", n.Name))
 		case Stalled:
 			worse(Degraded, fmt.Sprintf("the disk of %s makes no progress", n.Name), fmt.Sprintf("see to the disk of %s", n.Name))
 		}

@@ -68,6 +68,7 @@ func TestJudge(t *testing.T) {
 		{"one cannot open the store, and another that can is silent", func(s *Status) {
 			s.Stores[0].Failed, s.Nodes[1].State = []Failure{{3, "a field"}}, Silent
 		}, Degraded, 0, 1, 1, "n3 cannot open store 0"},
+		{"one ends", func(s *Status) { s.Nodes[2].State = Ending }, Degraded, 1, 1, 1, "n3 ends"},
 		{"a disk hangs", func(s *Status) { s.Nodes[1].State = Stalled }, Degraded, 1, 1, 1, "the disk of n2"},
 	} {
 		s := three(c.change)

@@ -503,6 +503,9 @@ func (d *Driver) Transfer(g replica.Group, to event.NodeID) (err error) {
 // Resign has another member lead a group that this node leads in a term, as soon as one can. It does not wait.
 func (d *Driver) Resign(g replica.Group, term uint64) { d.loop.add(func() { d.core.Resign(g, term) }) }
 
+// Retire has this node lead no group any more, until Close (replica.Core.Retire). It does not wait.
+func (d *Driver) Retire() { d.loop.add(func() { d.core.Retire() }) }
+
 // Close ends all goroutines and closes the disks. Engines that were returned fail; what is under way has an unknown fate. States that come or
 // go end with an error of the transport, which its owner closes before.
 func (d *Driver) Close() error {
