@@ -87,6 +87,12 @@ func (h handler) Call(ctx context.Context, _ event.NodeID, request []byte) ([]by
 			return nil, err
 		}
 		return nil, n.driver.Transfer(replica.Group(t.Store), t.To)
+	case callStay:
+		var s stay
+		if err := json.Unmarshal(body, &s); err != nil {
+			return nil, err
+		}
+		return nil, n.letStay(s)
 	case callSnapshot:
 		return n.servePart(ctx, body)
 	}

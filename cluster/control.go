@@ -289,7 +289,7 @@ func (n *node) handOver(ctx context.Context, id event.NodeID) {
 			continue
 		}
 		for _, to := range st.Current {
-			if to != id && n.mayLead(to, placement.StoreID(st.ID)) && n.transferTo(ctx, placement.StoreID(st.ID), to) == nil {
+			if to != id && n.mayLead(to, placement.StoreID(st.ID)) && n.transferTo(ctx, placement.StoreID(st.ID), to, false) == nil {
 				break
 			}
 		}
@@ -311,23 +311,32 @@ func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {
 		answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("%s has no replica of store %d, which it would lead with", s.Members[to].Name, store)})
 		return
 	}
-	answer(w, "", n.transferTo(r.Context(), store, to))
+	answer(w, "", n.transferTo(r.Context(), store, to, true))
 }
 
-// transferTo gives a store to a node, and waits until that leads it.
-func (n *node) transferTo(ctx context.Context, id placement.StoreID, to event.NodeID) error {
+// transferTo gives a store to a node, and waits until that leads it. If the store stays there, the node is told of that before it leads, as it could give the
+// store away at once, and again when it does: there may have been an election in between.
+func (n *node) transferTo(ctx context.Context, id placement.StoreID, to event.NodeID, stays bool) error {
 	ctx, cancel := context.WithTimeout(ctx, proposalMax)
 	defer cancel()
 	g := replica.Group(id)
 	for {
 		role, _, _ := n.holders.of(n, id).known() // the driver knows the leaders of its own groups alone
+		term := role.Term
+		if role.Leader != to {
+			term++ // a leader that hands over is followed by one of the next term
+		}
 		var err error
-		switch role.Leader {
-		case to:
+		if stays {
+			err = n.tellStay(ctx, to, stay{id, term})
+		}
+		switch {
+		case err != nil:
+		case role.Leader == to:
 			return nil
-		case 0:
+		case role.Leader == 0:
 			err = errors.New("no node leads it")
-		case n.id.Node:
+		case role.Leader == n.id.Node:
 			err = n.driver.Transfer(g, to)
 		default:
 			b, _ := json.Marshal(transfer{id, to}) // never fails

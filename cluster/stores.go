@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -17,6 +19,7 @@ import (
 type stores struct {
 	mu       sync.Mutex
 	followed map[placement.StoreID]uint64 // which version of its list the group of a store has followed to the end; replaced, and never changed
+	stay     map[placement.StoreID]uint64 // the term in which this node does not give a store to its preferred leader, as an operator has placed it here
 	spread   time.Time                    // when this node has given a store to another one last; of keepStores alone
 }
 
@@ -68,7 +71,7 @@ func (n *node) keepStores() {
 const spreadInterval = 3 * time.Second
 
 // spread gives one of the stores that this node leads to the node that is to lead it: of several stores each has a preferred leader, so that all nodes
-// lead equally many. A store that is the only one stays where it is, and so does one that the other node may not lead: it would come back, after an election each way, again and again.
+// lead equally many. A store that is the only one stays where it is, and so does one that an operator has placed here, and one that the other node may not lead: it would come back, after an election each way, again and again.
 // The other node is asked at that moment: one that ends has just given its stores away.
 func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64) {
 	if len(s.Stores) == 1 || n.ends.Load() || time.Since(n.stores.spread) < spreadInterval {
@@ -76,8 +79,8 @@ func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64)
 	}
 	for id := range s.Stores {
 		id := placement.StoreID(id)
-		to := preferred(s, id)
-		if followed[id] != s.Stores[id].Version || to == n.id.Node || !n.heard(to) || !n.mayLead(to, id) || n.driver.Leader(replica.Group(id)).Leader != n.id.Node {
+		to, role := preferred(s, id), n.driver.Leader(replica.Group(id))
+		if role.Leader != n.id.Node || n.stays(id, role.Term) || followed[id] != s.Stores[id].Version || to == n.id.Node || !n.heard(to) || !n.mayLead(to, id) {
 			continue
 		}
 		n.stores.spread = time.Now()
@@ -89,6 +92,48 @@ func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64)
 		}
 		return
 	}
+}
+
+// stay says that a store stays with the node that it is told to, while that leads it in a term: an operator has placed it there. The next term ends that, and
+// with it the process of the node: so all nodes lead equally many again after a failure, without a record that the cluster would have to agree on.
+type stay struct {
+	Store placement.StoreID `json:"store"`
+	Term  uint64            `json:"term"`
+}
+
+// letStay notes that a store stays with this node.
+func (n *node) letStay(s stay) error {
+	if n.ends.Load() {
+		return errEnds
+	}
+	n.stores.mu.Lock()
+	defer n.stores.mu.Unlock()
+	if n.stores.stay == nil {
+		n.stores.stay = make(map[placement.StoreID]uint64)
+	}
+	n.stores.stay[s.Store] = s.Term
+	return nil
+}
+
+// errEnds is why a node is not given a store.
+var errEnds = errors.New("the process of the node ends: give the store to another node, or start this one again")
+
+// tellStay has a node note that a store stays with it.
+func (n *node) tellStay(ctx context.Context, to event.NodeID, s stay) error {
+	if to == n.id.Node {
+		return n.letStay(s)
+	}
+	b, _ := json.Marshal(s) // never fails
+	_, err := n.transport.Call(ctx, to, append([]byte{callStay}, b...))
+	return err
+}
+
+// stays reports whether an operator has placed a store on this node, which leads it in a term.
+func (n *node) stays(id placement.StoreID, term uint64) bool {
+	n.stores.mu.Lock()
+	defer n.stores.mu.Unlock()
+	in, is := n.stores.stay[id]
+	return is && in == term
 }
 
 // mayLead reports whether another node is to be given a store, by what it has told last: it does not end, and has not told that it could not open the store

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -57,5 +58,29 @@ func TestANodeThatEndsIsGivenNoStore(t *testing.T) {
 		if n.mayLead(2, 0) == ends {
 			t.Errorf("the node ends: %v, and is given a store: %v", ends, !ends)
 		}
+	}
+}
+
+// A store that an operator has placed on a node stays there while the node leads it without a break; a node that ends takes none.
+func TestAStoreStaysWhereItWasPlaced(t *testing.T) {
+	n := &node{id: &identity.Identity{Node: 1}}
+	if n.stays(0, 7) {
+		t.Error("a store stays before it was placed")
+	}
+	if err := n.tellStay(t.Context(), 1, stay{Store: 0, Term: 7}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id   placement.StoreID
+		term uint64
+		want bool
+	}{{0, 7, true}, {0, 6, false}, {0, 8, false}, {1, 7, false}} {
+		if got := n.stays(c.id, c.term); got != c.want {
+			t.Errorf("store %d stays in term %d: %v", c.id, c.term, got)
+		}
+	}
+	n.ends.Store(true)
+	if err := n.tellStay(t.Context(), 1, stay{Store: 1, Term: 7}); err == nil || n.stays(1, 7) {
+		t.Errorf("a node that ends takes a store: %v", err)
 	}
 }

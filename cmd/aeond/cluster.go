@@ -148,6 +148,9 @@ func transferCommand() *cli.Command {
 		Long: `
 Transfer gives the actors of a store to a node that has a replica of it. Calls wait meanwhile, for
 less than a second; none fails. Stores have numbers, from 0 on; "aeond status" lists the nodes.
+The store stays there until that node ends or is lost, or the store is transferred again. Then, of
+several stores, each goes back by itself to the node that is to lead it, so that all nodes lead
+equally many.
 
 	aeond transfer 0 node2 --data /var/lib/shop`,
 		Setup: func(fs *flag.FlagSet) cli.Action {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -138,6 +139,41 @@ func TestSeveralStores(t *testing.T) {
 	w.checkTraces()
 	w.checkGives()
 	t.Logf("%d nodes killed, ended or relieved: %d transfers, %d audits, %d requests sent again; the longest took %v", *storeKills, c.added.Load(), audits.Load(), c.again.Load(), c.longest)
+}
+
+// spreads is time in which a leader would give away twice what it has of a store that another node is to lead.
+const spreads = 7 * time.Second
+
+// A node that an operator empties stays so: what was transferred does not go back to the node that is to lead it. When the node with it has ended, it does.
+func TestTransfersLast(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, 4)
+	leaders := func() (list []int) {
+		for store := range uint32(w.stores) {
+			list = append(list, w.leaderOf(0, store))
+		}
+		return list
+	}
+	lead := func(what string, nodes ...int) {
+		t.Helper()
+		eventually(t, what, func() (bool, any) {
+			list := leaders()
+			return !slices.ContainsFunc(nodes, func(i int) bool { return !slices.Contains(list, i) }), list
+		})
+	}
+	lead("all nodes lead stores", 0, 1, 2)
+	for store, i := range leaders() {
+		if i == 2 {
+			w.order(0, fmt.Sprintf("%s?store=%d&node=%s", status.TransferPath, store, w.name(0, 1)))
+		}
+	}
+	<-time.After(spreads)
+	if list := leaders(); slices.Contains(list, 2) {
+		t.Errorf("node 2 leads again what was transferred: %v", list)
+	}
+	w.end(1, syscall.SIGTERM)
+	w.start(1, "")
+	lead("node 2 leads again when the other one has ended, and all replicas are up to date", 2)
 }
 
 // listStores fails unless the operator of a node finds each purse in one of the stores, and is told which stores there are.
