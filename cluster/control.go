@@ -256,8 +256,23 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 		answer(w, "it is removed\n", n.propose(placement.Command{Remove: &placement.Remove{Node: id, Lost: true}}))
 		return
 	}
+	if refused := whyByAnother(n.placement.State(), id, n.id.Node); refused != nil {
+		answer(w, "", refused)
+		return
+	}
 	n.handOver(r.Context(), id)
 	answer(w, "it gives its stores away, and is removed then\n", n.propose(placement.Command{Leave: &placement.Leave{Node: id}}))
+}
+
+// whyByAnother returns why another node than the one that an operator has asked is to remove a node. That one's process ends with its removal, and could not
+// say that it is done. The last node of a cluster has no other one, and placement says why it stays.
+func whyByAnother(s *placement.State, id, asked event.NodeID) error {
+	for other, m := range s.Members {
+		if id == asked && other != id && m.Membership != placement.Removed {
+			return &placement.Refusal{Reason: fmt.Sprintf("%s is asked to remove itself, and ends with that: ask another node, by \"aeond remove %s\" with the directory of that one", s.Members[id].Name, s.Members[id].Name)}
+		}
+	}
+	return nil
 }
 
 // whyNeeded returns why a node is not taken out as one that is lost: it answers a node, or keeps a store that no node leads without it. Of such a store the

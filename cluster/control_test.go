@@ -90,3 +90,18 @@ func TestANodeTellsThatItCannotOpenAStore(t *testing.T) {
 		t.Errorf("when it could again: %+v", s.Stores)
 	}
 }
+
+// The node that is removed is not the one that is asked for that, but for the last one of a cluster, which stays for another reason.
+func TestAnotherNodeIsAskedToRemoveOne(t *testing.T) {
+	s := &placement.State{Members: map[event.NodeID]placement.Member{1: {Name: "node1"}, 2: {Name: "node2"}}}
+	if err := whyByAnother(s, 1, 2); err != nil {
+		t.Errorf("another one is asked: %v", err)
+	}
+	if err := whyByAnother(s, 1, 1); err == nil || !strings.Contains(err.Error(), `ask another node, by "aeond remove node1"`) {
+		t.Errorf("the node itself is asked: %v", err)
+	}
+	s.Members[2] = placement.Member{Name: "node2", Membership: placement.Removed}
+	if err := whyByAnother(s, 1, 1); err != nil {
+		t.Errorf("the last node is asked: %v", err)
+	}
+}

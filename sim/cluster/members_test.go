@@ -84,8 +84,12 @@ func TestMembers(t *testing.T) {
 	}{{"a follower", w.follower}, {"the leader", w.leader}} {
 		gone, refused := of.node(), c.refused.Load()
 		by := w.without(gone)[0]
+		path := status.RemovePath + "?node=" + w.name(by, gone)
+		if code, text := w.orders(gone, path); code != http.StatusBadRequest || !strings.Contains(text, "ask another node") {
+			t.Errorf("%s is asked to remove itself: %d: %s", of.what, code, text)
+		}
 		began := time.Now()
-		w.order(by, status.RemovePath+"?node="+w.name(by, gone))
+		w.order(by, path)
 		w.mu.Lock()
 		p := w.procs[gone]
 		w.mu.Unlock()
