@@ -71,8 +71,8 @@ func (n *node) keepStores() {
 const spreadInterval = 3 * time.Second
 
 // spread gives one of the stores that this node leads to the node that is to lead it: of several stores each has a preferred leader, so that all nodes
-// lead equally many. A store that is the only one stays where it is, and so does one that an operator has placed here, and one that the other node may not lead: it would come back, after an election each way, again and again.
-// The other node is asked at that moment: one that ends has just given its stores away.
+// lead equally many. A store that is the only one stays where it is, and so does one that an operator has placed here, and one that the other node may not
+// lead: it would come back, after an election each way, again and again. The other node is asked at that moment: one that ends has just given its stores away.
 func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64) {
 	if len(s.Stores) == 1 || n.ends.Load() || time.Since(n.stores.spread) < spreadInterval {
 		return
