@@ -329,8 +329,11 @@ func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {
 	answer(w, "", n.transferTo(r.Context(), store, to, true))
 }
 
+// electionsMax is in how many terms a node may come to lead a store that it is given. It is one as a rule; others may stand for election meanwhile.
+const electionsMax = 16
+
 // transferTo gives a store to a node, and waits until that leads it. If the store stays there, the node is told of that before it leads, as it could give the
-// store away at once, and again when it does: there may have been an election in between.
+// store away at once, and again when the term is known.
 func (n *node) transferTo(ctx context.Context, id placement.StoreID, to event.NodeID, stays bool) error {
 	ctx, cancel := context.WithTimeout(ctx, proposalMax)
 	defer cancel()
@@ -339,7 +342,7 @@ func (n *node) transferTo(ctx context.Context, id placement.StoreID, to event.No
 		role, _, _ := n.holders.of(n, id).known() // the driver knows the leaders of its own groups alone
 		term := role.Term
 		if role.Leader != to {
-			term++ // a leader that hands over is followed by one of the next term
+			term += electionsMax
 		}
 		var err error
 		if stays {

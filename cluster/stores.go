@@ -19,7 +19,7 @@ import (
 type stores struct {
 	mu       sync.Mutex
 	followed map[placement.StoreID]uint64 // which version of its list the group of a store has followed to the end; replaced, and never changed
-	stay     map[placement.StoreID]uint64 // the term in which this node does not give a store to its preferred leader, as an operator has placed it here
+	stay     map[placement.StoreID]uint64 // the last term in which this node does not give a store to its preferred leader, as an operator has placed it here
 	spread   time.Time                    // when this node has given a store to another one last; of keepStores alone
 }
 
@@ -94,8 +94,8 @@ func (n *node) spread(s *placement.State, followed map[placement.StoreID]uint64)
 	}
 }
 
-// stay says that a store stays with the node that it is told to, while that leads it in a term: an operator has placed it there. The next term ends that, and
-// with it the process of the node: so all nodes lead equally many again after a failure, without a record that the cluster would have to agree on.
+// stay says that a store stays with the node that it is told to, while that leads it up to a term: an operator has placed it there. A later term ends that, and
+// so does the end of the process of the node: so all nodes lead equally many again after a failure, without a record that the cluster would have to agree on.
 type stay struct {
 	Store placement.StoreID `json:"store"`
 	Term  uint64            `json:"term"`
@@ -133,7 +133,7 @@ func (n *node) stays(id placement.StoreID, term uint64) bool {
 	n.stores.mu.Lock()
 	defer n.stores.mu.Unlock()
 	in, is := n.stores.stay[id]
-	return is && in == term
+	return is && term <= in
 }
 
 // mayLead reports whether another node is to be given a store, by what it has told last: it does not end, and has not told that it could not open the store

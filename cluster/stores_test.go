@@ -74,7 +74,7 @@ func TestAStoreStaysWhereItWasPlaced(t *testing.T) {
 		id   placement.StoreID
 		term uint64
 		want bool
-	}{{0, 7, true}, {0, 6, false}, {0, 8, false}, {1, 7, false}} {
+	}{{0, 7, true}, {0, 6, true}, {0, 8, false}, {1, 7, false}} {
 		if got := n.stays(c.id, c.term); got != c.want {
 			t.Errorf("store %d stays in term %d: %v", c.id, c.term, got)
 		}
