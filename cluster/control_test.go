@@ -68,15 +68,7 @@ func TestANodeTellsThatItCannotOpenAStore(t *testing.T) {
 	}
 	defer l.Close()
 	defer closeSoon(n.close)
-	look, deadline := time.NewTicker(10*time.Millisecond), time.After(20*time.Second)
-	defer look.Stop()
-	for err := n.readiness(); err != nil; err = n.readiness() {
-		select {
-		case <-look.C:
-		case <-deadline:
-			t.Fatal(err)
-		}
-	}
+	awaitReady(t, n)
 	if s := n.status(); len(s.Stores) != 1 || s.Stores[0].Failed == nil || len(s.Stores[0].Failed) > 0 {
 		t.Errorf("at first: %+v", s.Stores)
 	}

@@ -458,15 +458,7 @@ func TestAFirstStartThatEndsSoon(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				look, deadline := time.NewTicker(10*time.Millisecond), time.After(20*time.Second)
-				defer look.Stop()
-				for err := n.readiness(); err != nil; err = n.readiness() {
-					select {
-					case <-look.C:
-					case <-deadline:
-						t.Fatal(err)
-					}
-				}
+				awaitReady(t, n)
 				if got := len(n.placement.State().Stores); got != c.stores {
 					t.Errorf("there are %d stores", got)
 				}
@@ -679,4 +671,18 @@ func TestANodeThatCannotStartEnds(t *testing.T) {
 			t.Error("it waits for what has ended")
 		}
 	})
+}
+
+// awaitReady returns when a node serves.
+func awaitReady(t *testing.T, n *node) {
+	t.Helper()
+	look, deadline := time.NewTicker(10*time.Millisecond), time.After(20*time.Second)
+	defer look.Stop()
+	for err := n.readiness(); err != nil; err = n.readiness() {
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatal(err)
+		}
+	}
 }
