@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// graceMax is how long running events may take to end after a signal. It is short: a user who presses Ctrl-C
-// wants the program to stop, and an event that is cut off has not happened.
+// graceMax is how long running events may take to end after a signal. It is short: Ctrl-C is to stop the
+// program, and an event that is cut off has not happened.
 const graceMax = 200 * time.Millisecond
 
 // end lets the running events end, and closes what the program has used. sig is the signal that ends the program; nil: none has come yet. The first one begins

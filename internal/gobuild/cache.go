@@ -48,7 +48,7 @@ func (e *CacheError) Error() string {
 	if e.Dir == "" {
 		return fmt.Sprintf("there is no place for the cache: %v\n\tset %s to a directory that you can write", e.Err, EnvCache)
 	}
-	return fmt.Sprintf("the cache directory %s cannot be used: %v\n\tset %s to a directory that you can write", e.Dir, e.Err, EnvCache)
+	return fmt.Sprintf("the cache directory %s cannot be used: %v\n\tset %s to a directory that you can write, and that is empty or does not exist", e.Dir, e.Err, EnvCache)
 }
 
 // Unwrap returns the cause.
@@ -143,7 +143,7 @@ func (c *Cache) claim() error {
 		return &CacheError{c.dir, err}
 	}
 	if name := c.ofOthers(entries); name != "" && !c.isOurs() {
-		return &CacheError{c.dir, fmt.Errorf("it holds other files, such as %s; name a directory that is empty or does not exist", name)}
+		return &CacheError{c.dir, fmt.Errorf("it holds other files, such as %s", name)}
 	}
 	tmp := filepath.Join(c.dir, "tmp")
 	if err := os.MkdirAll(tmp, 0o777); err != nil {

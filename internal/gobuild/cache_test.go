@@ -95,7 +95,7 @@ func TestADirectoryOfOthersBecomesNoCache(t *testing.T) {
 		}
 		_, err := c.stage()
 		var refused *CacheError
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "name a directory that is empty or does not exist") {
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "such as "+theirs+"\n\tset AEONCACHE to a directory that you can write, and that is empty or does not exist") {
 			t.Errorf("%s: error %v", theirs, err)
 		}
 		c.trim(time.Now())
