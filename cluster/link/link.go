@@ -296,24 +296,22 @@ const (
 )
 
 // Send implements across.Network.
-func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) bool {
+func (x *Local) Send(to event.StoreID, number uint64, m *across.Message) {
 	if to == x.id {
 		x.inbox.receive(to, 0, m)
-		return true
+		return
 	}
 	l := x.links
 	l.mu.Lock()
 	s, here := x.sessions[to], l.here[to]
 	l.mu.Unlock() // if the session ends from now on, what is sent is dropped by its number
 	switch {
-	case s == nil || s.number != number:
-		return false
+	case s == nil || s.number != number: // it has ended, though the store may not have been told so yet
 	case s.node == l.cfg.Node:
 		here.inbox.receive(x.id, number, m)
 	default:
 		x.sendTo(s.node, to, number, m)
 	}
-	return true
 }
 
 // sendTo sends a message to the leader of another store.

@@ -12,13 +12,12 @@ import (
 // heard is a Network, and lists what it was told.
 type heard []string
 
-func (n *heard) Send(to event.StoreID, _ uint64, m *Message) bool {
+func (n *heard) Send(to event.StoreID, _ uint64, m *Message) {
 	list := []uint64{m.Commit.Name.Number}
 	for _, also := range m.Also {
 		list = append(list, also.Number)
 	}
 	*n = append(*n, fmt.Sprintf("%v %v to %d", m.Commit.Kind, list, to))
-	return true
 }
 
 type untraced struct{}

@@ -12,9 +12,8 @@ type guard struct {
 	sync.Mutex // guards what follows, too
 	network    Network
 	out        []outgoing
-	spare      []outgoing      // the memory of what was sent last
-	sending    bool            // a goroutine does
-	unsent     func(*outgoing) // takes what finds no session any more; the caller holds the mutex
+	spare      []outgoing // the memory of what was sent last
+	sending    bool       // a goroutine does
 }
 
 // outgoing is a message on its way to the network.
@@ -53,11 +52,7 @@ func (g *guard) Unlock() {
 		g.Mutex.Unlock()
 		for i := range list {
 			o := &list[i]
-			if !g.network.Send(o.to, o.session, &o.message) {
-				g.Mutex.Lock()
-				g.unsent(o)
-				g.Mutex.Unlock()
-			}
+			g.network.Send(o.to, o.session, &o.message)
 		}
 		clear(list)
 		g.Mutex.Lock()

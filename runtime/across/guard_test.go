@@ -16,13 +16,12 @@ type slow struct {
 	sent         []uint64
 }
 
-func (n *slow) Send(_ event.StoreID, _ uint64, m *Message) bool {
+func (n *slow) Send(_ event.StoreID, _ uint64, m *Message) {
 	if !n.began.Swap(true) {
 		n.sends <- struct{}{}
 		<-n.letGo
 	}
 	n.sent = append(n.sent, m.Number)
-	return true
 }
 
 // What is told while messages are sent does not wait for the network, and is sent behind them.

@@ -10,10 +10,9 @@ import (
 // Network carries messages between stores, in sessions as package commit has them.
 type Network interface {
 	// Send puts m under way to a store, in a session that the network has begun by Store.Up; or to the sender itself, in session 0. It does not
-	// wait. What is lost is lost with the session, of which both stores are told by Store.Lost; false: the session has ended, though the sender may not have been
-	// told so yet. m is used again when Send has returned, but what m refers to is not changed. One goroutine at a time calls Send for one sender, which does not
+	// wait. What is lost is lost with the session, of which both stores are told by Store.Lost. m is used again when Send has returned, but what m refers to is not changed. One goroutine at a time calls Send for one sender, which does not
 	// hold its mutex.
-	Send(to event.StoreID, session uint64, m *Message) bool
+	Send(to event.StoreID, session uint64, m *Message)
 }
 
 // Kind says what one store tells another.
@@ -43,8 +42,6 @@ const (
 	// Let says what becomes of callbacks that the addressee holds. Fields: Number, Yes: they run. With refused in the number: they are of the addressee,
 	// and the sender cannot hold them.
 	Let
-	// Ended is how a chain has ended for which a client of the addressee waits. Fields: Chain, Reply: Failed or Result.
-	Ended
 	// Missed: store 0 has lost the session with a store, and with it perhaps parts that this has not taken yet, or has none with it. Fields: Home, the store.
 	Missed
 	// Visited: an attempt without a place in the order, of which no call in the store of the addressee was answered yet, calls a method of an actor there: it begins
@@ -182,15 +179,16 @@ type Question struct {
 	Actor event.ActorID
 	Label string        // as order.Handle.Label
 	First event.ActorID // of all actors of its name; Actor, if it has none
-	// End is the outcome of a request of the addressee: the answer comes when that has it, durably.
+	// End is of a chain that something in the addressee waits for: the answer comes when that has it, durably if it is a request.
 	End *End
 }
 
-// End is how a chain has ended that is for a request of another store.
+// End is how a chain has ended that something in another store waits for.
 type End struct {
-	First event.EventID // of the chain
-	Kind  event.OutcomeKind
-	Data  []byte
+	First  event.EventID // of the chain
+	Client bool          // nothing but a client waits, as far as this start of the store knows
+	Failed *event.AbortError
+	Result []byte // unless it has failed
 	// Class, Method and Text are the signature of a result, for which each store has a number of its own.
 	Class, Method, Text string
 }

@@ -26,7 +26,6 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 	s.sessions[store] = session
 	s.changed()
 	s.loseHeld(store)
-	s.cfg.Local.Lost()
 	s.carryOut(s.home.Up(store, nil))
 	s.carryOut(s.participant.Up(store, nil))
 	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
@@ -43,11 +42,6 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 	s.deferred = nil
 	for i := range list {
 		s.order(&list[i])
-	}
-	ends := s.untold
-	s.untold = nil
-	for i := range ends {
-		s.tellEnd(&ends[i], 0)
 	}
 }
 
@@ -90,7 +84,6 @@ func (s *Store) lost(store event.StoreID) {
 		}
 	}
 	s.loseHeld(store)
-	s.cfg.Local.Lost()
 }
 
 // missed withdraws attempts of which a part may have been lost on its way from store 0. Caller holds mu.
@@ -134,7 +127,6 @@ func (s *Store) End() {
 	s.news.Broadcast()
 	s.wakeStoreWaits()
 	s.loseHeld(s.cfg.Store)
-	s.cfg.Local.Lost()
 }
 
 // session returns the number of the session with a store, 0 if there is none. Caller holds mu, as for what follows.
@@ -294,29 +286,4 @@ func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
 		q.Held.told = true
 	}
 	s.send(from, Message{Kind: Answer, Number: number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First, Gone: q.Gone, Lacks: q.Lacks}})
-}
-
-// EndChain tells the store that waits for it how a chain has ended, for a client.
-func (s *Store) EndChain(c event.Chain, r *Reply) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tellEnd(&Message{Kind: Ended, Chain: c, Reply: r}, 0)
-}
-
-// tellEnd tells how a chain has ended, in another session than one that is over. That store may have heard of it before, and the client have begun the chain since: then
-// nothing else would end its waiting. Caller holds mu.
-func (s *Store) tellEnd(m *Message, over uint64) {
-	to := m.Chain.Store
-	if !s.reaches(to) || over != 0 && s.session(to) == over {
-		s.untold = append(s.untold, *m)
-		return
-	}
-	s.send(to, *m)
-}
-
-// unsent takes a message that has found no session any more. Caller holds mu.
-func (s *Store) unsent(o *outgoing) {
-	if o.message.Kind == Ended {
-		s.tellEnd(&o.message, o.session)
-	}
 }

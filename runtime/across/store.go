@@ -37,10 +37,6 @@ type Ticks interface {
 type Local interface {
 	// Method names the method of an attempt, as NewPart understands it, and the chain that its event is a step of.
 	Method(a *order.Attempt) (method string, c event.Chain)
-	// EndChain takes the end of a chain for which a client waits.
-	EndChain(event.Chain, *Reply)
-	// Lost says that a session has ended, or that another one begins: nothing comes any more that was under way.
-	Lost()
 	// NewPart returns what runs the code of a part, with an attempt that has not been started; Handle finds its actors.
 	NewPart(p *Part, method string) (Proxy, *order.Attempt)
 	// Handle returns the handle of an actor of the store, attached.
@@ -71,7 +67,6 @@ type Store struct {
 	storeWaits  []*storeWait             // of events, between two attempts
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []Message                // of store 0: Orders with parts in stores with which it has no session
-	untold      []Message                // Ended, for stores with which there was no session
 	asked       map[uint64]*asked        // that are not answered
 	habits      map[string]*habit        // of methods, whose events go over several stores: see try.go
 	held        map[heldID]*Held         // for events of other stores
@@ -104,7 +99,7 @@ type Counts struct {
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, sessions: make([]uint64, cfg.Stores), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked),
 		held: make(map[heldID]*Held), habits: make(map[string]*habit)}
-	s.mu.network, s.mu.unsent = cfg.Network, s.unsent
+	s.mu.network = cfg.Network
 	s.settled.task, s.committed.task = s.forgetSettled, s.applyCommitted
 	s.news.Init(&s.mu, cfg.Scheduler)
 	return s
@@ -272,8 +267,6 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		} else {
 			s.cannotHold(from, m.Number&^refused)
 		}
-	case Ended:
-		s.cfg.Local.EndChain(m.Chain, m.Reply)
 	case Answer:
 		if q := s.asked[m.Number]; q != nil { // else it was answered in an earlier session
 			delete(s.asked, m.Number)

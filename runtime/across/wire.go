@@ -17,7 +17,7 @@ import (
 // is its length and then its elements. So there is one form of each message, and what is read is what was written: anything else is refused.
 //
 // Nothing here is kept in a store: stores that talk to each other have to be of one version, or the newer one has to write the older form.
-const wireVersion = 9
+const wireVersion = 10
 
 // set is a set of fields. Each struct has its own bits.
 type set uint32
@@ -53,7 +53,6 @@ var messages = [...]set{
 	Ask:      inMessageNumber | inMessageQuestion,
 	Answer:   inMessageNumber | inMessageQuestion,
 	Let:      inMessageYes | inMessageNumber,
-	Ended:    inMessageChain | inMessageReply,
 	Missed:   inMessageHome,
 	Visited:  inMessageName | inMessageHome | inMessageMethod | inMessageNumber | inMessageChain | inMessageCall,
 }

@@ -437,13 +437,21 @@ func getQuestion(d *codec.Decoder, kind Kind) *Question {
 
 func (x *End) put(e *codec.Encoder) {
 	putEvent(e, x.First)
-	e.Uint(uint64(x.Kind))
-	e.Blob(x.Data)
+	e.Bool(x.Client)
+	if e.Bool(x.Failed != nil); x.Failed != nil {
+		putFailure(e, x.Failed)
+	}
+	e.Blob(x.Result)
 	e.String(x.Class)
 	e.String(x.Method)
 	e.String(x.Text)
 }
 
 func getEnd(d *codec.Decoder) *End {
-	return &End{First: getEvent(d), Kind: event.OutcomeKind(d.Enum(uint64(event.Fault) + 1)), Data: d.Blob(), Class: d.String(), Method: d.String(), Text: d.String()}
+	x := &End{First: getEvent(d), Client: d.Bool()}
+	if d.Bool() {
+		x.Failed = getFailure(d)
+	}
+	x.Result, x.Class, x.Method, x.Text = d.Blob(), d.String(), d.String(), d.String()
+	return x
 }

@@ -22,14 +22,14 @@ type Chain struct {
 	Waits Waiter
 }
 
-// Waiter says what waits for the end of a chain in a store. They are numbered for ever.
+// Waiter says what waits for the end of a chain in a store. That store is told of the end until it has taken it. They are numbered for ever.
 type Waiter byte
 
 // The waiters.
 const (
 	NoWaiter     Waiter = iota
-	ClientWaits         // for as long as its store has sessions with all others
-	RequestWaits        // one that may come again: its store has a row of that, and is told how the chain ends until the outcome is durable there
+	ClientWaits         // for as long as its store has this leader
+	RequestWaits        // one that may come again: its store has a row of that, which the outcome replaces
 )
 
 // SubEvent is an event that another event has issued, or the next step of a chain. Its id is Parent.Child(Index).
@@ -39,7 +39,7 @@ type SubEvent struct {
 	Index     int      // among those that the parent has issued, from 1
 	Timer     uint64   // generation of the periodic timer that has fired it; else 0
 	Step      bool     // it is a step of a chain, and not the first
-	Chain     Chain    // that it is a step of; its waiter is stored if it is a request of another store
+	Chain     Chain    // that it is a step of; of its waiter is stored whether another store has one
 	Request   *Request // that the chain is for; nil if it is for none of this store
 	Args      []byte
 }

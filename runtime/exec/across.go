@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"unsafe"
@@ -8,7 +9,6 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
-	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/commit"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -16,7 +16,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Across says which of several stores a system has.
@@ -89,6 +88,7 @@ func (s *System) Abandon() {
 	s.abroad.Lock()
 	s.abroad.over = true
 	s.live.Add(-s.abroad.undone)
+	s.loseChains()
 	s.abroad.Unlock()
 	s.across.End()
 	if b := s.cfg.Across.Siblings; b != nil {
@@ -229,65 +229,31 @@ func (ch *chain) moved() {
 	}
 }
 
-// endAbroad tells the store that has begun a chain how it has ended, with its last step ev.
-func (s *System) endAbroad(c event.Chain, ev *Event, err error) {
-	r := new(across.Reply)
-	switch abort := (*event.AbortError)(nil); {
-	case err == nil && value.Try(func() { r.Result = codec.ResultOf(ev.Args) }) == nil:
-	case errors.As(err, &abort):
-		r.Failed = abort
-	default:
-		return // the store has failed: the end of the session tells the client that nothing is known
-	}
-	s.across.EndChain(c, r)
-}
-
-// Lost implements across.Local: the end of a chain may not come any more.
-func (l local) Lost() {
-	l.s.abroad.Lock()
-	defer l.s.abroad.Unlock()
-	l.s.loseChains()
-}
-
-// loseChains ends the waiting for chains that go on in other stores, but those of requests only with this start of the store. Caller holds the mutex of
-// abroad.
+// loseChains ends the waiting for chains that go on in other stores with this start of the store. Caller holds the mutex of abroad.
 func (s *System) loseChains() {
 	for first, ch := range s.abroad.chains {
-		switch {
-		case ch.request == nil:
-			ch.over(&event.UnknownError{Event: first, Cause: errors.New("the connection with a store in which its tail calls may go on was lost; ask their actors, by another event, how they have ended")})
-		case s.abroad.over:
+		if ch.request == nil {
+			ch.over(&event.UnknownError{Event: first, Cause: errors.New("this node does not lead its store any more, and its tail calls go on in another one; ask their actors, by another event, how they have ended")})
+		} else {
 			ch.request.Postpone()
 			ch.over(event.ErrPostponed)
-		default:
-			continue
 		}
 		delete(s.abroad.chains, first)
 	}
 }
 
-// EndChain implements across.Local.
-func (l local) EndChain(c event.Chain, r *across.Reply) {
-	s := l.s
-	s.abroad.Lock()
-	ch := s.abroad.chains[c.First]
-	delete(s.abroad.chains, c.First)
-	s.abroad.Unlock()
-	switch {
-	case ch == nil && r.Failed != nil: // the client was told that the outcome is unknown, and there is no dead letter
-		s.log.Warn("a chain has failed that was given up", "event", c.First.String(), "error", r.Failed.Error())
-	case ch == nil: // of an earlier start, or given up
-	case r.Failed != nil:
-		ch.over(r.Failed)
-	default:
-		err := codec.ReadResult(r.Result, s, ch.args)
-		assert.That(err == nil, "exec: the result of a chain cannot be read: %v", err)
-		ch.over(nil)
+// tellEnd tells the store that has begun the chain how it has ended, with err.
+func (ch *chain) tellEnd(err error) {
+	var failed *event.AbortError
+	if err != nil && !errors.As(err, &failed) {
+		return // the store has failed: the step comes again
 	}
+	ch.sys.tellEnd(across.End{First: ch.is.First, Client: ch.is.Waits == event.ClientWaits, Failed: failed}, ch.pos, ch.printed)
 }
 
-// tellEnd tells the store of a request how its chain has ended here, when that, at pos, is durable, and all that was printed is out.
-func (s *System) tellEnd(first event.EventID, pos store.Position, printed uint64) {
+// tellEnd tells the store that has begun a chain how it has ended here, when that, at pos, is durable, and all that was printed is out. End has what its
+// row has not, if this start of the store knows that.
+func (s *System) tellEnd(end across.End, pos store.Position, printed uint64) {
 	d := s.durable
 	s.live.Add(1)
 	s.workers.Run(func() {
@@ -296,20 +262,24 @@ func (s *System) tellEnd(first event.EventID, pos store.Position, printed uint64
 			return
 		}
 		s.output.Flush(printed)
-		d.ends.Tell(first, func(to event.StoreID, o *event.Outcome) bool {
-			sig := d.signatures.Of(o.Signature)
-			end := &across.End{First: first, Kind: o.Kind, Data: o.Data, Class: sig.Class, Method: sig.Method, Text: sig.Text}
-			_, err := s.across.Ask(context.Background(), to, across.Question{End: end})
+		d.ends.Tell(end.First, func(to event.StoreID, o *event.Outcome) bool {
+			if end.Failed = cmp.Or(end.Failed, o.Failed()); end.Failed == nil {
+				sig := d.signatures.Of(o.Signature)
+				end.Result, end.Class, end.Method, end.Text = o.Data, sig.Class, sig.Method, sig.Text
+			}
+			_, err := s.across.Ask(context.Background(), to, across.Question{End: &end})
 			return err == nil // else this store has ended
 		})
 	})
 }
 
-// conclude gives a request its outcome, whose chain has ended in another store. It reports whether that is durable, however often it is told.
+// conclude has what waits for a chain get its end, which was in another store. It reports whether that is durable, however often it is told.
 func (s *System) conclude(e *across.End) bool {
 	d := s.durable
-	o := event.Outcome{Kind: e.Kind.BehindFirst(), Data: e.Data} // its first step was here
-	if o.Kind == event.Result {
+	o := event.Outcome{Data: e.Result}
+	if e.Failed != nil {
+		o = e.Failed.Outcome(true) // its first step was here
+	} else {
 		var known bool
 		if o.Signature, known = d.signatures.NumberOf(e.Class, e.Method, e.Text); !known {
 			s.log.Error("a result of a method with a signature that this store has never had; start its nodes with the version of the program that has it", "method", e.Class+"."+e.Method, "signature", e.Text)
@@ -318,14 +288,22 @@ func (s *System) conclude(e *across.End) bool {
 	}
 	s.abroad.Lock()
 	ch := s.abroad.chains[e.First]
-	if ch != nil {
-		delete(s.abroad.chains, e.First)
+	delete(s.abroad.chains, e.First)
+	if ch != nil && ch.request != nil {
 		ch.pos = d.ends.Conclude(e.First, ch.request, &o)
 	}
 	s.abroad.Unlock()
 	durable := d.WaitAll() == nil
-	if ch != nil {
+	switch {
+	case ch == nil && e.Client && e.Failed != nil: // the client has ended with an earlier start, and there is no dead letter
+		s.log.Warn("a chain has failed whose client has gone", "event", e.First.String(), "error", e.Failed.Error())
+	case ch == nil: // it was told before, or the client has gone
+	case ch.request != nil:
 		ch.over(outbox.ErrRepeated) // the caller that waits reads the outcome, as a repetition does
+	case e.Failed != nil:
+		ch.over(e.Failed)
+	default:
+		ch.over(s.replay(&o, ch.first, ch.args))
 	}
 	return durable
 }

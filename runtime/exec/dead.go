@@ -22,7 +22,7 @@ func (ev *Event) isDead() bool {
 	case ev.client != ev.sys.inner:
 		return false // a client has issued it: nothing of it is stored
 	case ev.chain != nil:
-		return ev.chain.ended == nil && ev.chain.is.Waits != event.ClientWaits && !ev.chain.isOwed()
+		return ev.chain.ended == nil && !ev.chain.isOwed()
 	}
 	return ev.method != &methodFire || !ev.Target.Is(order.Deleted) // a timer goes with its issuer
 }

@@ -310,6 +310,9 @@ func (w *opWriter) emit(o *activation.Op, index int) {
 	}
 	if o.Kind == activation.OpTail {
 		e.Step, e.Chain = true, w.ev.chainOf()
+		if c := &e.Chain; c.Waits == event.ClientWaits && c.Store == w.ev.sys.cfg.Across.Store {
+			c.Waits = event.NoWaiter // the client ends with this process
+		}
 		if r := w.ev.requested(); r != nil {
 			e.Request = &r.Request
 		}

@@ -87,7 +87,7 @@ func (ev *Event) prepare() (err error) {
 			w.held, _ = activation.HoldCallbacks(w.held, ev.Root.Ops, 0, w.d.nextSeq)
 		}
 	}
-	if (ev.isAwaited() || ev.chain != nil && ev.chain.is.Waits == event.ClientWaits && ev.chain.ended == nil) && !ev.Root.GoesOn() && !ev.tailed() {
+	if ev.isAwaited() && !ev.Root.GoesOn() && !ev.tailed() {
 		w.result = codec.AppendResult(w.result, &w.encoder, ev.Args)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -81,7 +82,7 @@ func (r *recovery) run() error {
 		r.s.try(c)
 	}
 	for _, first := range r.ends {
-		r.s.tellEnd(first, 0, 0)
+		r.s.tellEnd(across.End{First: first}, 0, 0)
 	}
 	r.s.timers.Wake()
 	r.s.host.Tighten()

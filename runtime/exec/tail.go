@@ -40,6 +40,7 @@ type tailStep struct {
 type chain struct {
 	sys   *System
 	is    event.Chain // as all stores know it
+	first *Method     // nil where an earlier start, or another store, has begun it
 	args  order.Args  // of the first step: they take the result
 	keeps *order.Keep
 
@@ -83,7 +84,7 @@ func (ev *Event) beginChain() {
 	if ev.chain != nil {
 		return
 	}
-	ev.chain = &chain{sys: ev.sys, is: ev.chainOf(), args: ev.Args, cancel: ev.Cancellation, request: ev.request}
+	ev.chain = &chain{sys: ev.sys, is: ev.chainOf(), first: ev.method, args: ev.Args, cancel: ev.Cancellation, request: ev.request}
 	if c := ev.Cancellation; c != nil && c.First {
 		ev.chain.cancel = nil
 	}
@@ -93,8 +94,8 @@ func (ev *Event) beginChain() {
 	ev.sys.live.Add(1)
 }
 
-// isOwed reports whether the end of the chain is owed to another store, whose request waits for it.
-func (ch *chain) isOwed() bool { return ch.is.Waits == event.RequestWaits && ch.request == nil }
+// isOwed reports whether the end of the chain is owed to the store that has begun it.
+func (ch *chain) isOwed() bool { return ch.is.Waits != event.NoWaiter && !ch.isWaitedFor() }
 
 // seeThrough goes on with the chain that ev, a client's event, has begun, gives ev back, and returns
 // how the chain has ended.
@@ -221,12 +222,7 @@ func (ch *chain) end(ev *Event, err error) {
 	switch {
 	case ch.ended != nil:
 	case ch.isOwed():
-		ch.sys.tellEnd(ch.is.First, ch.pos, ch.printed)
-	case ch.is.Waits == event.ClientWaits:
-		if ch.sys.durable.Wait(ch.pos) == nil { // else the end of the session tells the client that nothing is known
-			ch.sys.output.Flush(ch.printed)
-			ch.sys.endAbroad(ch.is, ev, err)
-		}
+		ch.tellEnd(err)
 	case err != nil:
 		ch.sys.deadLetter(failure{id: ev.ID, target: ev.Target, method: ev.method, err: err, pos: ev.maxPos})
 	}

@@ -359,7 +359,7 @@ type network struct {
 
 // Send implements across.Network. Messages cross in their form on the wire, those of a store to itself, too: so no store shares with another what it
 // holds.
-func (n network) Send(to event.StoreID, session uint64, m *across.Message) bool {
+func (n network) Send(to event.StoreID, session uint64, m *across.Message) {
 	c, target := n.c, n.from
 	wire := m.Append(make([]byte, 0, 256))
 	c.mu.Lock()
@@ -367,7 +367,7 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) bool 
 	l := &target.own
 	if to != target.id {
 		if l = c.links[between(target.id, to)]; l == nil || l.session != session {
-			return false
+			return
 		}
 		target = c.nodes[to]
 	}
@@ -389,7 +389,6 @@ func (n network) Send(to event.StoreID, session uint64, m *across.Message) bool 
 	} else {
 		l.early[to] = append(l.early[to], start)
 	}
-	return true
 }
 
 // Counts adds up what has happened between the stores.

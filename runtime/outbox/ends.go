@@ -7,9 +7,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Ends see to it that a request gets its outcome, once, whose chain ends in another store. The store that has the request keeps a row while the chain is
-// away, from the batch of the step on with which it goes. The batch of the last step has a row of how the chain has ended, in the store of that step, which
-// tells it until the other store has made the outcome of it, durably.
+// Ends see to it that what waits for a chain gets its end, once, which is in another store. The store that has a request keeps a row while its chain is
+// away, from the batch of the step on with which it goes; a client has none. The batch of the last step has a row of how the chain has ended, in the store of
+// that step, which tells it until the other store has made the outcome of it, durably, or given it to the client.
 //
 // Invariant: the row of a chain that is away is replaced by the outcome of its request in one batch. So what is told again finds that it is known.
 type Ends struct {
@@ -38,14 +38,14 @@ func (e *Ends) Conclude(first event.EventID, r *Request, o *event.Outcome) store
 	return e.Append(w.Take())
 }
 
-// Write writes how a chain has ended that is for a request of another store.
+// Write writes how a chain has ended that another store waits for.
 func (e *Ends) Write(w *row.Writer, c event.Chain, o *event.Outcome) {
 	w.Begin()
 	w.Key, w.Row = e.key(row.KindEnded, c.First), row.AppendEnded(w.Row, c.Store, o)
 	w.Set()
 }
 
-// Tell has tell say how a chain has ended, as its row has it, to the store of its request. tell waits until that store has the outcome, durably, and returns
+// Tell has tell say how a chain has ended, as its row has it, to the store that waits for it. tell waits until that store has taken it, and returns
 // false if it does not learn of that.
 func (e *Ends) Tell(first event.EventID, tell func(event.StoreID, *event.Outcome) bool) {
 	key := e.key(row.KindEnded, first)

@@ -20,7 +20,7 @@ const (
 	KindDecided  InDoubtKind = 'd' // then the attempt; the row lists the stores that have to carry it out, and its time
 	KindPrepared InDoubtKind = 'p' // then the home, and the attempt
 	KindAway     InDoubtKind = 'a' // then the chain, by its first event, which goes on in another store; the row is the request that it is for
-	KindEnded    InDoubtKind = 'e' // then the chain; the row is the store that has the request, and the outcome
+	KindEnded    InDoubtKind = 'e' // then the chain; the row is the store that waits for it, and the outcome
 )
 
 // InDoubtKeyMin is how many bytes the key of such a row has behind its section, at least.
@@ -100,7 +100,7 @@ func ReadDecision(payload []byte) (at int64, stores []event.StoreID, err error) 
 	return at, stores, in.End()
 }
 
-// AppendEnded appends the payload of how a chain has ended that is for a request of store s.
+// AppendEnded appends the payload of how a chain has ended that store s waits for.
 func AppendEnded(b []byte, s event.StoreID, o *event.Outcome) []byte {
 	return AppendOutcome(binary.AppendUvarint(b, uint64(s)), o)
 }

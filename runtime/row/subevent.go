@@ -11,7 +11,7 @@ import (
 const (
 	forNone    = iota
 	forRequest // the request follows
-	forOther   // a request of another store, which follows
+	forOther   // what waits in another store, which follows
 )
 
 // AppendSubEvent appends the payload of a sub-event or of the next step of a chain. Like that of every waiting call, it
@@ -27,7 +27,7 @@ func AppendSubEvent(b []byte, e *event.SubEvent) []byte {
 		switch {
 		case e.Request != nil:
 			b = AppendRequest(append(b, forRequest), e.Request)
-		case e.Chain.Waits == event.RequestWaits:
+		case e.Chain.Waits != event.NoWaiter:
 			b = binary.AppendUvarint(append(b, forOther), uint64(e.Chain.Store))
 		default:
 			b = append(b, forNone)
