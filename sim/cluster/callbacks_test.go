@@ -264,12 +264,15 @@ func TestCallbacksThroughKills(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var begun, heard atomic.Int64
+	var newest []*newestRings // that each listener has heard
 	var listeners, ringers sync.WaitGroup
 	for i := range nodes {
 		for _, conn := range []*grpc.ClientConn{nil, w.dial(i)} {
+			of := &newestRings{heard: &heard, of: make(map[string]int64)}
+			newest = append(newest, of)
 			listeners.Go(func() {
 				for ctx.Err() == nil {
-					if e := (&ear{w: w, at: i, conn: conn}); c.follow(ctx, e, bells, &heard) {
+					if e := (&ear{w: w, at: i, conn: conn}); c.follow(ctx, e, bells, of) {
 						begun.Add(1)
 					}
 				}
@@ -306,6 +309,20 @@ func TestCallbacksThroughKills(t *testing.T) {
 	}
 	close(c.stop)
 	ringers.Wait()
+	last := 0
+	eventually(t, "each client hears each bell", func() (bool, any) { // one that has begun since a ring hears the next one
+		last++
+		var deaf []string
+		for k, bell := range bells {
+			n := c.until(k%nodes, "/v1/Bell/"+bell+"/ring", fmt.Sprint("last ", last), map[string]any{})
+			for i, of := range newest {
+				if !of.reaches(bell, n) {
+					deaf = append(deaf, fmt.Sprintf("listener %d has not heard ring %d of %s", i, n, bell))
+				}
+			}
+		}
+		return len(deaf) == 0, deaf
+	})
 	cancel()
 	listeners.Wait()
 	for _, wrong := range c.wrong {
@@ -314,9 +331,37 @@ func TestCallbacksThroughKills(t *testing.T) {
 	t.Logf("%d nodes killed: %d requests, %d callbacks, %d clients", *callbackKills, c.added.Load(), heard.Load(), begun.Load())
 }
 
+// newestRings are the newest rings that a listener has heard, by bell, over all clients that it has been.
+type newestRings struct {
+	heard *atomic.Int64 // by all listeners
+	mu    sync.Mutex
+	of    map[string]int64
+}
+
+func (r *newestRings) hear(of rung) {
+	r.heard.Add(1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.of[of.bell] = max(r.of[of.bell], of.n)
+}
+
+// reaches reports whether ring n of a bell is heard within a second, or a later one.
+func (r *newestRings) reaches(bell string, n int64) bool {
+	for range 100 {
+		r.mu.Lock()
+		newest := r.of[bell]
+		r.mu.Unlock()
+		if newest >= n {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
 // follow is one life of a client that listens to bells: it goes on behind what it has got when its stream breaks, until it is told that it has ended. It
 // reports whether it has begun.
-func (c *crowd) follow(ctx context.Context, e *ear, bells []string, heard *atomic.Int64) bool {
+func (c *crowd) follow(ctx context.Context, e *ear, bells []string, of *newestRings) bool {
 	within := func(f func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, 12*time.Second)
 		defer cancel()
@@ -339,7 +384,7 @@ func (c *crowd) follow(ctx context.Context, e *ear, bells []string, heard *atomi
 				c.fail("client %s has got callback %d, ring %d of %s, and gets callback %d with ring %d", e.id, after, n, r.bell, r.number, r.n)
 			}
 			after, last[r.bell] = r.number, r.n
-			heard.Add(1)
+			of.hear(r)
 		})
 		if text := err.Error(); strings.Contains(text, "there is no such client") || strings.Contains(text, `"code":"`) || strings.Contains(text, "may be missing") {
 			return true

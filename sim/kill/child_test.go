@@ -264,8 +264,20 @@ func (c *child) session(i int) error {
 	}
 }
 
+// awaitTick waits until the ticker counts on: no crash has taken its timer away, which is set once in the life of the store.
+func (c *child) awaitTick() error {
+	began, err := c.book.ticker.Ticks(c.cl)
+	for n := began; err == nil && n == began; n, err = c.book.ticker.Ticks(c.cl) {
+		time.Sleep(time.Millisecond)
+	}
+	return err
+}
+
 // end brings everything to rest, and says what is there.
 func (c *child) end() error {
+	if err := c.awaitTick(); err != nil {
+		return err
+	}
 	if err := c.book.ticker.Stop(c.cl); err != nil {
 		return err
 	}

@@ -170,6 +170,9 @@ func (r *run) ended(err error) error {
 	switch {
 	case r.how == killed && state.String() == "signal: killed":
 	case r.how == byItself && err == nil:
+		if r.dumps != 2 || r.rests != accounts {
+			return fmt.Errorf("at its end the process has looked at everything %d times, and at %d of %d accounts one by one", r.dumps, r.rests, accounts)
+		}
 	case r.how == told && state.ExitCode() == exitTerm:
 		if strings.Contains(r.err.String(), "ended without the events that still ran") {
 			r.life.figures.cutOff++
