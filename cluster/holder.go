@@ -84,6 +84,11 @@ func (h *holder) move(at front.Place) {
 	h.over = make(chan struct{})
 	at.Over = h.over
 	h.place = at
+	h.wake()
+}
+
+// wake wakes what waits for a change. Caller holds mu.
+func (h *holder) wake() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
@@ -267,7 +272,7 @@ func (h *holder) lead(term uint64) error {
 	return cmp.Or(reason, errUsedUp)
 }
 
-// graceMax is how long events may run on when the node ends, or gives a store away.
+// graceMax is how long events may run on when the node ends, or gives a store away, and how long a node that ends waits for what others perform for it.
 const graceMax = 200 * time.Millisecond
 
 // wait returns when the store has failed, with the reason, or the holder is to end.
@@ -287,16 +292,23 @@ func (h *holder) wait(failed <-chan error) error {
 	}
 }
 
-// end has run return. The system is closed when it does. Requests that are under way go on at another node, as long as this one knows it.
+// end has run return. The system is closed when it does. What was forwarded to another node goes on there, and its answer is awaited, until cutOff.
 func (h *holder) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = true
-	at := h.place
-	if at.Here != nil {
-		at = front.Place{}
+	if h.place.Here != nil {
+		h.move(front.Place{})
+		return
 	}
-	h.move(at)
+	h.wake()
+}
+
+// cutOff ends what was forwarded to another node and is not answered. Call it after end.
+func (h *holder) cutOff() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.move(h.place)
 }
 
 // again is after what time a request is sent again to where it has failed.

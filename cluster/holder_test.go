@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/cluster/front"
+	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
 	"github.com/aeon-lang/aeon/replica/replicatest"
@@ -252,6 +254,26 @@ func TestRequestsDoNotHoldUpANodeThatEnds(t *testing.T) {
 		time.AfterFunc(transferMax/2, func() { h.turn(replica.Role{Group: replicatest.Group, Term: 1, Leader: 2}) })
 		if at, took, err := locate(); err != nil || at != 2 || took != transferMax/2 {
 			t.Errorf("a request goes to node %d after %v: %v", at, took, err)
+		}
+	})
+}
+
+// What a node has forwarded is answered when the node ends, if the other one answers within the grace period, and is cut off then.
+func TestANodeThatEndsAwaitsAnswersOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &node{log: slog.New(slog.DiscardHandler), stop: make(chan struct{}), ready: make(chan struct{})}
+		h := newHolder(1, replicatest.Group, nil, sched.NewHybrid(sched.RealClock{}), nil, n.log)
+		n.holders.list = map[placement.StoreID]*holder{placement.StoreID(h.group): h}
+		h.turn(replica.Role{Group: h.group, Term: 1, Leader: 2})
+		_, at, _ := h.known()
+		began, took := time.Now(), time.Duration(0)
+		n.servers = append(n.servers, func(context.Context) error { // has a request that the other node does not answer
+			<-at.Over
+			took = time.Since(began)
+			return nil
+		})
+		if n.close(t.Context()); took != graceMax {
+			t.Errorf("a node that ends has waited for another one for %v, want %v", took, graceMax)
 		}
 	})
 }

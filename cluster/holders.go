@@ -66,6 +66,13 @@ func (s *holders) end() {
 	}
 }
 
+// cutOff ends what was forwarded to other nodes and is not answered.
+func (s *holders) cutOff() {
+	for _, h := range s.all() {
+		h.cutOff()
+	}
+}
+
 func (n *node) run(h *holder) {
 	h.driver = n.driver
 	n.tasks.Go(h.run)

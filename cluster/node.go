@@ -316,7 +316,9 @@ func (n *node) close(ctx context.Context) {
 	for _, shutdown := range n.servers {
 		servers.Go(func() { _ = shutdown(ctx) }) // the error is that of ctx
 	}
+	grace := time.AfterFunc(graceMax, n.holders.cutOff)
 	servers.Wait()
+	grace.Stop()
 	for _, f := range []*front.Front{n.front, n.operator} {
 		if f != nil {
 			f.Close()
