@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -135,7 +136,7 @@ const rowsTold = 1_000_000
 
 // seed gives the stores of a cluster that begins what it is to begin with, which may be nil: then it gives them nothing. An earlier start may have
 // begun to, with the same.
-func (n *node) seed(disk *driver.Disk, a *adopted) error {
+func (n *node) seed(ctx context.Context, disk *driver.Disk, a *adopted) error {
 	switch fresh, formed, err := n.id.Fresh(); {
 	case err != nil:
 		return err
@@ -161,14 +162,14 @@ func (n *node) seed(disk *driver.Disk, a *adopted) error {
 			}
 		})
 		of := store.Identity{Store: store.NewStoreID(), Program: n.c.Package.Name}
-		err := disk.Seed(replica.Group(id), func(e store.Engine) error { return archive.Restore(e, of, id, n.untilToldToEnd(rows)) })
+		err := disk.Seed(replica.Group(id), func(e store.Engine) error { return archive.Restore(e, of, id, untilToldToEnd(ctx, rows)) })
 		if err != nil {
 			return fmt.Errorf("--adopt: %w", store.In(n.c.Adopt, err))
 		}
 		total += copied
 	}
 	if a != nil {
-		if err := n.toldToEnd(); err != nil { // the last row may be long ago: what was copied is synced
+		if err := toldToEnd(ctx); err != nil { // the last row may be long ago: what was copied is synced
 			return fmt.Errorf("--adopt: %w", err)
 		}
 		if err := n.noteAdopted(); err != nil {
@@ -190,10 +191,10 @@ func (n *node) noteAdopted() error {
 }
 
 // untilToldToEnd returns rows, and an error among them if a signal has come: a copy may take long, and a cluster that is not wanted should not begin behind it.
-func (n *node) untilToldToEnd(rows archive.RowSource) archive.RowSource {
+func untilToldToEnd(ctx context.Context, rows archive.RowSource) archive.RowSource {
 	return func(f func(key, row []byte) error) error {
 		return rows(func(key, row []byte) error {
-			if err := n.toldToEnd(); err != nil {
+			if err := toldToEnd(ctx); err != nil {
 				return err
 			}
 			return f(key, row)
@@ -201,12 +202,10 @@ func (n *node) untilToldToEnd(rows archive.RowSource) archive.RowSource {
 	}
 }
 
-// toldToEnd returns an error if a signal has come. It takes the signal.
-func (n *node) toldToEnd() error {
-	select {
-	case sig := <-n.c.Signals:
-		return &toldError{sig, "start the node again with the same flags"}
-	default:
-		return nil
+// toldToEnd returns an error if a signal has come.
+func toldToEnd(ctx context.Context) error {
+	if told := context.Cause(ctx); told != nil {
+		return fmt.Errorf("%w; to go on, start the node again with the same flags", told)
 	}
+	return nil
 }

@@ -62,7 +62,7 @@ func TestTheStatusHasWhichNodesCannotOpenAStore(t *testing.T) {
 // A node that could not open a store says so until it can: it may not be asked to lead it again before no other one can.
 func TestANodeTellsThatItCannotOpenAStore(t *testing.T) {
 	t.Parallel() // it waits for elections
-	n, l, err := begin(adopting(filepath.Join(t.TempDir(), "node"), "", pebbledb.Open), nil, func(err error) { t.Error(err) })
+	n, l, err := begin(t.Context(), adopting(filepath.Join(t.TempDir(), "node"), "", pebbledb.Open), nil, func(err error) { t.Error(err) })
 	if err != nil {
 		t.Fatal(err)
 	}

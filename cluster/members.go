@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"time"
 
@@ -21,30 +20,18 @@ const joinMax = 30 * time.Second
 
 // joinCluster makes this node a member, and writes what it is known by into its directory. It returns the members that there are. If it has no
 // answer, it can be tried again with the same token and directory.
-func joinCluster(c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]placement.Member, error) {
+func joinCluster(ctx context.Context, c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]placement.Member, error) {
 	token, addresses, err := c.JoinBy()
 	if err != nil {
 		return nil, nil, fmt.Errorf("--join: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), joinMax)
+	asks, cancel := context.WithTimeout(ctx, joinMax)
 	defer cancel()
-	told := make(chan os.Signal, 1)
-	go func() { // ends with ctx
-		select {
-		case sig := <-c.Signals:
-			told <- sig
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	id, members, err := join.Join(ctx, join.Config{
+	id, members, err := join.Join(asks, join.Config{
 		Dir: c.State.Dir, Token: token, Members: addresses, Name: c.Name, Address: c.Address(), Program: c.Package.Name, Logger: c.Log,
 	})
-	cancel()
-	select {
-	case sig := <-told:
-		return nil, nil, fmt.Errorf("--join: %w", &toldError{sig, "join again with the same token and directory"})
-	default:
+	if told := context.Cause(ctx); told != nil {
+		return nil, nil, fmt.Errorf("--join: %w; to go on, join again with the same token and directory", told)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--join: %w", err)

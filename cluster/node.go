@@ -95,11 +95,12 @@ func (d *doors) close() { _, _ = d.tcp.Close(), d.udp.Close() }
 
 // start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. agreed is the log of the
 // placement, nil if the node has not used its directory. adopted is what a cluster that begins has at first; it may be nil. fail is called once if the node must end.
-func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own *doors, told map[event.NodeID]placement.Member, agreed store.Engine, adopted *adopted, clients forClients, fail func(error)) (*node, error) {
+// ctx is that of begin.
+func start(ctx context.Context, c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own *doors, told map[event.NodeID]placement.Member, agreed store.Engine, adopted *adopted, clients forClients, fail func(error)) (*node, error) {
 	n := &node{c: c, grpc: g, clients: clients, id: id, agreed: agreed, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
-	if err := n.open(own, adopted); err != nil {
+	if err := n.open(ctx, own, adopted); err != nil {
 		closeSoon(n.close)
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own *doors, 
 }
 
 // open opens the parts of the node, and connects them.
-func (n *node) open(own *doors, adopted *adopted) (err error) {
+func (n *node) open(ctx context.Context, own *doors, adopted *adopted) (err error) {
 	if err := n.notLost(); err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (n *node) open(own *doors, adopted *adopted) (err error) {
 		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Clock: n.clock, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
-	if err := n.openDriver(adopted); err != nil {
+	if err := n.openDriver(ctx, adopted); err != nil {
 		return err
 	}
 	// The log of the placement begins last: with it the identity counts as used, and a node that was used has all its logs.
@@ -159,7 +160,7 @@ func (n *node) open(own *doors, adopted *adopted) (err error) {
 }
 
 // openDriver opens the groups that this node takes part in, and what runs the system of the store.
-func (n *node) openDriver(adopted *adopted) (err error) {
+func (n *node) openDriver(ctx context.Context, adopted *adopted) (err error) {
 	c := n.c
 	if c.Listen.Audit != "" {
 		if n.holders.audited, err = audit.Open(c.Listen.Audit); err != nil {
@@ -167,7 +168,7 @@ func (n *node) openDriver(adopted *adopted) (err error) {
 		}
 	}
 	disk := driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()})
-	if err := n.seed(disk, adopted); err != nil {
+	if err := n.seed(ctx, disk, adopted); err != nil {
 		return err
 	}
 	n.driver, err = driver.Open(driver.Config{

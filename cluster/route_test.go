@@ -73,7 +73,7 @@ func TestANodeThatDoesNotKnowTheStores(t *testing.T) {
 	var opened chan error // at the node that has joined
 	for i, dir := range dirs {
 		const free = "127.0.0.1:0"
-		n, l, err := begin(&aeonrt.ClusterConfig{
+		n, l, err := begin(t.Context(), &aeonrt.ClusterConfig{
 			Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: free, Stores: 4}, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: free},
 			OpenEngine: pebbledb.Open, Log: slog.New(slog.DiscardHandler),
 		}, nil, func(err error) { t.Error(err) })

@@ -39,13 +39,23 @@ func RunWith(g GRPC) aeonrt.ClusterRunner {
 
 func run(c aeonrt.ClusterConfig, g *GRPC) int {
 	failed := make(chan error, 1)
-	n, l, err := begin(&c, g, func(err error) { failed <- err })
+	var n *node
+	var l net.Listener
+	sig, err := starting(c.Signals, func(ctx context.Context) (err error) {
+		n, l, err = begin(ctx, &c, g, func(err error) { failed <- err })
+		return err
+	})
 	if err != nil {
 		c.Say("%v", err)
 		if told := new(toldError); errors.As(err, &told) {
-			return 0
+			return told.code
 		}
 		return aeonrt.ExitRefused
+	}
+	if sig != nil {
+		c.Say("%v", sig)
+		_ = l.Close() // nothing was accepted
+		return end(&c, n.close, failed)
 	}
 	n.serve(l)
 	if s, err := httpdoor.SocketIn(c.State.Dir); err != nil {
@@ -66,11 +76,35 @@ func run(c aeonrt.ClusterConfig, g *GRPC) int {
 // toldError says that a signal has ended a node before it ran. That is no failure.
 type toldError struct {
 	sig  os.Signal
-	next string // what to do to go on
+	code int // of the process
 }
 
 // Error implements error.
-func (e *toldError) Error() string { return fmt.Sprintf("%v; to go on, %s", e.sig, e.next) }
+func (e *toldError) Error() string { return e.sig.String() }
+
+// starting calls begin, and returns its error. A signal that comes meanwhile ends the context: a node that joins a cluster, or copies what it adopts, ends by itself then.
+// If another one begins all the same, starting returns the signal. If that takes too long, or a further signal comes, the process ends as if it were killed, and nothing of
+// what begin does is used any more: the disk may not answer, or there is much to recover, and no caller has an answer yet.
+func starting(signals <-chan os.Signal, begin func(context.Context) error) (sig os.Signal, err error) {
+	ctx, tell := context.WithCancelCause(context.Background())
+	defer tell(nil)
+	began := make(chan error, 1)
+	go func() { began <- begin(ctx) }() // ends when all is open, or with the process
+	select {
+	case err := <-began:
+		return nil, err
+	case sig = <-signals:
+		tell(&toldError{sig: sig})
+	}
+	select {
+	case err := <-began:
+		return sig, err
+	case further := <-signals:
+		return nil, fmt.Errorf("%w: the node ends at once, and had not opened its stores yet", &toldError{further, aeonrt.SignalCode(further)})
+	case <-time.After(endMax):
+		return nil, fmt.Errorf("%w: the node had not opened its stores yet", &toldError{sig: sig})
+	}
+}
 
 // ended returns the exit code of a node that has failed.
 func ended(c *aeonrt.ClusterConfig, err error) int {
@@ -120,8 +154,9 @@ func closeSoon(closeParts func(context.Context)) {
 
 // begin starts the node, and returns what clients reach it by. A new node listens before all else: one that has joined, and cannot listen, would be a
 // member that no other one reaches. One that is started again listens to clients last: what connects earlier would wait until it serves, and be
-// served elsewhere meanwhile. Before it listens it takes its directory: another process that runs there has the ports, too. fail is called once if the node must end.
-func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.Listener, err error) {
+// served elsewhere meanwhile. Before it listens it takes its directory: another process that runs there has the ports, too. A toldError ends ctx.
+// fail is called once if the node must end.
+func begin(ctx context.Context, c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.Listener, err error) {
 	clients, err := openClients(c)
 	if err != nil {
 		return nil, nil, err
@@ -145,10 +180,10 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 	var id *identity.Identity
 	var told map[event.NodeID]placement.Member
 	if err == nil {
-		id, told, err = identify(c)
+		id, told, err = identify(ctx, c)
 	}
 	if err == nil {
-		n, err = start(c, g, id, own, told, agreed, adopted, clients, fail)
+		n, err = start(ctx, c, g, id, own, told, agreed, adopted, clients, fail)
 	} else if agreed != nil {
 		_ = agreed.Close() // the error that counts is the first
 	}
@@ -221,7 +256,7 @@ func openUsed(c *aeonrt.ClusterConfig) (store.Engine, error) {
 
 // identify returns what the node is known by: as its directory has it, or as it is made when the directory is new. A node that joins is told which
 // members there are.
-func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.NodeID]placement.Member, err error) {
+func identify(ctx context.Context, c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.NodeID]placement.Member, err error) {
 	dir := c.State.Dir
 	id, err = identity.Load(dir)
 	switch {
@@ -234,7 +269,7 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	case !errors.Is(err, identity.ErrNone):
 		return nil, nil, err
 	case c.Join != "":
-		return joinCluster(c)
+		return joinCluster(ctx, c)
 	}
 	// A disk that was lost leaves its mount point, or nothing: a node that came back on it would be a cluster of its own, and know nothing.
 	list, err := os.ReadDir(dir)

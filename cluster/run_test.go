@@ -331,11 +331,11 @@ func TestADirectoryThatIsInUse(t *testing.T) {
 		}
 	}
 	for range 2 { // it forms a cluster, and is started again
-		n, l, err := begin(config(), nil, func(err error) { t.Error(err) })
+		n, l, err := begin(t.Context(), config(), nil, func(err error) { t.Error(err) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := begin(config(), nil, func(error) {}); !errors.Is(err, inUse) {
+		if _, _, err := begin(t.Context(), config(), nil, func(error) {}); !errors.Is(err, inUse) {
 			t.Errorf("a second process: %v", err)
 		}
 		_ = l.Close()
@@ -349,7 +349,7 @@ func TestADirectoryThatIsInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := begin(config(), nil, func(error) {}); err == nil || !strings.Contains(err.Error(), "--cluster-listen: ") || opened.Load() {
+	if _, _, err := begin(t.Context(), config(), nil, func(error) {}); err == nil || !strings.Contains(err.Error(), "--cluster-listen: ") || opened.Load() {
 		t.Errorf("without a port: %v, and the directory is in use: %v", err, opened.Load())
 	}
 	_ = blocked.Close()
@@ -435,7 +435,7 @@ func TestAFirstStartThatEndsSoon(t *testing.T) {
 						OpenEngine: open, Create: cluster.Stores != 0, Log: slog.New(slog.DiscardHandler),
 					}
 				}
-				_, _, err := begin(config(c.first, func(dir string, o store.EngineOptions) (store.Engine, error) {
+				_, _, err := begin(t.Context(), config(c.first, func(dir string, o store.EngineOptions) (store.Engine, error) {
 					e, err := pebbledb.Open(dir, o)
 					if err == nil && filepath.Base(dir) == placementDir {
 						e = failing{e}
@@ -454,7 +454,7 @@ func TestAFirstStartThatEndsSoon(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				n, l, err := begin(config(c.again, pebbledb.Open), nil, func(err error) { t.Error(err) })
+				n, l, err := begin(t.Context(), config(c.again, pebbledb.Open), nil, func(err error) { t.Error(err) })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -488,7 +488,7 @@ func adopting(dir, adopt string, open store.Opener) *aeonrt.ClusterConfig {
 // beginAdopting begins a node, which ends with the test.
 func beginAdopting(t *testing.T, dir, adopt string, open store.Opener) error {
 	t.Helper()
-	n, l, err := begin(adopting(dir, adopt, open), nil, func(err error) { t.Error(err) })
+	n, l, err := begin(t.Context(), adopting(dir, adopt, open), nil, func(err error) { t.Error(err) })
 	if err == nil {
 		closeSoon(n.close)
 		_ = l.Close()
@@ -535,23 +535,25 @@ func TestACopyThatEndsSoon(t *testing.T) {
 func TestANodeThatCopiesEnds(t *testing.T) {
 	t.Parallel()                                 // it waits for nodes
 	for _, synced := range []bool{false, true} { // whether the signal comes when all rows are copied
-		dir, signals := t.TempDir(), make(chan os.Signal, 1)
+		dir := t.TempDir()
+		ctx, tell := context.WithCancelCause(t.Context())
 		alone, node := filepath.Join(dir, "alone"), filepath.Join(dir, "node")
 		ranAsOne(t, alone)
+		told := &toldError{sig: syscall.SIGTERM}
+		onSync := func() { tell(told) }
 		if !synced {
-			signals <- syscall.SIGTERM
+			tell(told)
+			onSync = func() { t.Error("all rows are copied though a signal came before") }
 		}
 		c := adopting(node, alone, func(dir string, o store.EngineOptions) (store.Engine, error) {
 			e, err := pebbledb.Open(dir, o)
-			if err == nil && synced && strings.Contains(dir, filepath.Join(replicaDir, "states")) {
-				e = signaling{e, signals}
+			if err == nil && strings.Contains(dir, filepath.Join(replicaDir, "states")) {
+				e = signaling{e, onSync}
 			}
 			return e, err
 		})
-		var said strings.Builder
-		c.Signals, c.Say = signals, func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
-		if code := Run(*c); code != 0 || said.String() != "--adopt: terminated; to go on, start the node again with the same flags\n" {
-			t.Errorf("synced %v: code %d: %s", synced, code, said.String())
+		if _, _, err := begin(ctx, c, nil, func(err error) { t.Error(err) }); !errors.Is(err, told) || err.Error() != "--adopt: terminated; to go on, start the node again with the same flags" {
+			t.Errorf("synced %v: %v", synced, err)
 		}
 		if id, err := identity.Load(node); err != nil {
 			t.Error(err)
@@ -571,14 +573,11 @@ func TestANodeThatCopiesEnds(t *testing.T) {
 // signaling is an engine during whose sync a signal comes.
 type signaling struct {
 	store.Engine
-	signals chan os.Signal
+	signal func()
 }
 
 func (e signaling) Sync() error {
-	select {
-	case e.signals <- syscall.SIGTERM:
-	default: // it has come
-	}
+	e.signal()
 	return e.Engine.Sync()
 }
 
@@ -615,6 +614,77 @@ func TestJoins(t *testing.T) {
 	r = tryWith(filepath.Join(dir, "mine"), free, settings.Cluster{Listen: free, Join: "@" + file}, false)
 	if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), "and the token is of cluster "+other.Cluster[:8]) {
 		t.Errorf("code %d: %s", code, r.said.String())
+	}
+}
+
+// A signal ends a node that opens its stores, of which one does not end to.
+func TestASignalEndsANodeThatOpens(t *testing.T) {
+	signals, hangs, gone := make(chan os.Signal, 2), make(chan struct{}), make(chan struct{})
+	defer close(gone)
+	c := adopting(filepath.Join(t.TempDir(), "node"), "", func(dir string, o store.EngineOptions) (store.Engine, error) {
+		if strings.Contains(dir, replicaDir) {
+			close(hangs)
+			<-gone
+			return nil, errors.New("the process has ended")
+		}
+		return pebbledb.Open(dir, o)
+	})
+	var said strings.Builder
+	c.Signals, c.Say = signals, func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
+	ended := make(chan int, 1)
+	go func() { ended <- Run(*c) }()
+	<-hangs
+	signals <- syscall.SIGTERM
+	signals <- syscall.SIGTERM
+	select {
+	case code := <-ended:
+		if code != 128+15 || said.String() != "terminated: the node ends at once, and had not opened its stores yet\n" {
+			t.Errorf("code %d: %s", code, said.String())
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it does not end")
+	}
+}
+
+// A signal ends a node that begins: after a time, or at once if a second one comes. One that has begun by then is closed.
+func TestASignalEndsANodeThatBegins(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		begins time.Duration
+		signal time.Duration // after which a second one comes
+		took   time.Duration
+		code   int // of the process, if starting has an error
+		says   string
+	}{
+		{"it begins", time.Second, time.Hour, time.Second, 0, ""},
+		{"it does not begin", time.Hour, 2 * time.Hour, endMax, 0, "terminated: the node had not opened its stores yet"},
+		{"a second signal comes", time.Hour, 2 * time.Second, 2 * time.Second, 128 + 2, "interrupt: the node ends at once, and had not opened its stores yet"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			signals, gone := make(chan os.Signal, 2), make(chan struct{})
+			defer close(gone) // the process ends
+			signals <- syscall.SIGTERM
+			time.AfterFunc(c.signal, func() { signals <- syscall.SIGINT })
+			start := time.Now()
+			sig, err := starting(signals, func(ctx context.Context) error {
+				<-ctx.Done()
+				select {
+				case <-time.After(c.begins):
+				case <-gone:
+				}
+				return nil
+			})
+			took := time.Since(start)
+			told := new(toldError)
+			switch {
+			case took != c.took:
+				t.Errorf("%s: it ends after %v", c.what, took)
+			case c.says == "" && (err != nil || sig != syscall.SIGTERM):
+				t.Errorf("%s: %v, %v", c.what, sig, err)
+			case c.says != "" && (!errors.As(err, &told) || told.code != c.code || err.Error() != c.says):
+				t.Errorf("%s: %v", c.what, err)
+			}
+		})
 	}
 }
 
