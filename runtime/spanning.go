@@ -15,7 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/span"
 )
 
-// SpanPlace takes the spans of a program.
+// SpanPlace takes the spans of a program, or of all parts of a node.
 type SpanPlace struct {
 	Sink    span.Sink
 	Close   func() error
@@ -81,7 +81,8 @@ type NodeSpans struct {
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	tracers map[*span.Tracer]SpanPlace // that have not ended
+	place   SpanPlace             // of all parts: only what has written a line knows whether it is torn
+	tracers map[*span.Tracer]bool // that have not ended
 }
 
 // Begin begins to export the spans of a part of a node, which store names. The ids of its spans follow from that, or from cluster if the part is one of several stores.
@@ -90,20 +91,20 @@ func (n *NodeSpans) Begin(node event.NodeID, store, cluster string) (*span.Trace
 	if n == nil || n.Place == "" {
 		return nil, nil
 	}
-	place, err := n.open(n.Place)
-	if err != nil {
-		return nil, err
-	}
-	t := span.Open(span.Config{
-		Program: cmp.Or(place.Service, n.program), Store: store, Cluster: cluster, Sample: n.Sample, Sink: place.Sink, Log: n.log,
-		Resource: append([]string{"aeon.node", strconv.FormatUint(uint64(node), 10)}, place.Further...),
-	})
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.tracers == nil {
-		n.tracers = make(map[*span.Tracer]SpanPlace)
+	if n.place.Sink == nil {
+		place, err := n.open(n.Place)
+		if err != nil {
+			return nil, err
+		}
+		n.place, n.tracers = place, make(map[*span.Tracer]bool)
 	}
-	n.tracers[t] = place
+	t := span.Open(span.Config{
+		Program: cmp.Or(n.place.Service, n.program), Store: store, Cluster: cluster, Sample: n.Sample, Sink: n.place.Sink, Log: n.log,
+		Resource: append([]string{"aeon.node", strconv.FormatUint(uint64(node), 10)}, n.place.Further...),
+	})
+	n.tracers[t] = true
 	return t, nil
 }
 
@@ -114,18 +115,11 @@ func (n *NodeSpans) End(t *span.Tracer) {
 	}
 	t.Close()
 	n.mu.Lock()
-	place, is := n.tracers[t]
+	defer n.mu.Unlock()
 	delete(n.tracers, t)
-	n.mu.Unlock()
-	if !is {
-		return
-	}
-	if err := place.Close(); err != nil {
-		n.log.Warn("not all spans were exported", "to", n.Place, "error", err)
-	}
 }
 
-// close exports what waits of all parts.
+// close exports what waits of all parts, and closes the place.
 func (n *NodeSpans) close() {
 	n.mu.Lock()
 	list := slices.Collect(maps.Keys(n.tracers))
@@ -135,6 +129,15 @@ func (n *NodeSpans) close() {
 		group.Go(func() { n.End(t) })
 	}
 	group.Wait()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.place.Sink == nil {
+		return
+	}
+	if err := n.place.Close(); err != nil {
+		n.log.Warn("not all spans were exported", "to", n.Place, "error", err)
+	}
+	n.place = SpanPlace{}
 }
 
 // check returns what is wrong with the flags.

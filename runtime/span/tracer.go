@@ -15,7 +15,8 @@ import (
 
 // Sink takes what is exported.
 type Sink interface {
-	// Export sends a request of OTLP in JSON, and returns how many of its spans were refused. One goroutine at a time calls it.
+	// Export sends a request of OTLP in JSON, and returns how many of its spans were refused. A tracer calls it from one goroutine at a time; several
+	// tracers may share a sink.
 	// An error that wraps a *LaterError may go away; after another one the request is given up.
 	Export(ctx context.Context, request []byte) (refused int, err error)
 }

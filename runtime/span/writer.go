@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 )
 
-// Lines writes each request as a line of JSON.
+// Lines writes each request as a line of JSON. Any goroutine may call it. What is written has one Lines, which knows whether the last line is whole.
 type Lines struct {
 	To   io.Writer
-	torn bool // the last line has no end, as that of a disk that was full
+	mu   sync.Mutex // for torn, and while a line is written
+	torn bool       // the last line has no end, as that of a disk that was full
 }
 
 // Export implements Sink.
 func (l *Lines) Export(_ context.Context, request []byte) (refused int, err error) {
 	line := append(request, '\n')
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.torn {
 		line = append([]byte{'\n'}, line...)
 	}

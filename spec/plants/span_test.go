@@ -30,4 +30,8 @@ var ofSpan = []plant{
 		"\tif l.torn {",
 		"\tif false {",
 		"./runtime/span -run TestATornLineEndsBeforeTheNext"),
+	bug("each part of a node opens the file of spans for itself", "runtime/spanning.go",
+		"\tif n.place.Sink == nil {\n\t\tplace, err",
+		"\tif true {\n\t\tplace, err",
+		"./runtime -run TestThePartsOfANodeWriteOneFile"),
 }

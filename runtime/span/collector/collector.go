@@ -30,7 +30,7 @@ func IsURL(place string) bool {
 	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
 }
 
-// Collector is a span.Sink. One goroutine at a time exports by it.
+// Collector is a span.Sink. Any goroutine may call it.
 type Collector struct {
 	url     string
 	headers http.Header
@@ -55,9 +55,11 @@ func Open(place string) (*Collector, error) {
 		c.headers.Set(list[i], list[i+1])
 	}
 	c.headers.Set("Content-Type", "application/json")
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = transport.MaxIdleConns // the parts of a node share it
 	c.client = http.Client{
 		Timeout:       timeMax,
-		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil
