@@ -260,7 +260,12 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 		answer(w, "", refused)
 		return
 	}
-	n.handOver(r.Context(), id)
+	stores := n.status().Stores
+	if refused := whyOpensAlone(n.placement.State(), stores, id); refused != nil {
+		answer(w, "", refused)
+		return
+	}
+	n.handOver(r.Context(), stores, id)
 	answer(w, "it gives its stores away, and is removed then\n", n.propose(placement.Command{Leave: &placement.Leave{Node: id}}))
 }
 
@@ -296,19 +301,42 @@ func whyNeeded(s *placement.State, id, asked event.NodeID, told map[event.NodeID
 	return nil
 }
 
+// whyOpensAlone returns why a node is not removed that can be: it leads a store, and all others that keep this could not open it. Without the node they would
+// hand the store from one to the next.
+func whyOpensAlone(p *placement.State, stores []status.Store, id event.NodeID) error {
+	for _, st := range stores {
+		others := slices.DeleteFunc(slices.Clone(st.Wanted), func(n event.NodeID) bool { return n == id })
+		if st.Leader != id || len(others) == 0 || slices.ContainsFunc(others, func(n event.NodeID) bool { return !st.HasFailed(n) }) {
+			continue
+		}
+		why := ""
+		for _, f := range st.Failed {
+			why += fmt.Sprintf("%s: %s; ", p.Members[f.Node].Name, f.Why)
+		}
+		return &placement.Refusal{Reason: fmt.Sprintf("%s leads store %d, and no other node that keeps it could open it, so its actors would stop: %smend that, and restart these nodes, or have one try again, by \"aeond transfer %[2]d %[4]s\"",
+			p.Members[id].Name, st.ID, why, p.Members[others[0]].Name)}
+	}
+	return nil
+}
+
 // handOver has other nodes lead the stores that a node leads, if one is up to date: else there is an election when its replicas are taken from it,
 // which takes longer.
-func (n *node) handOver(ctx context.Context, id event.NodeID) {
-	for _, st := range n.status().Stores {
+func (n *node) handOver(ctx context.Context, stores []status.Store, id event.NodeID) {
+	for _, st := range stores {
 		if st.Leader != id {
 			continue
 		}
-		for _, to := range st.Current {
-			if to != id && n.mayLead(to, placement.StoreID(st.ID)) && n.transferTo(ctx, placement.StoreID(st.ID), to, false) == nil {
+		for _, to := range successors(&st, id) {
+			if n.mayLead(to, placement.StoreID(st.ID)) && n.transferTo(ctx, placement.StoreID(st.ID), to, false) == nil {
 				break
 			}
 		}
 	}
+}
+
+// successors returns the nodes that may lead a store after one that gives it away: they are up to date, and could open it.
+func successors(st *status.Store, from event.NodeID) []event.NodeID {
+	return slices.DeleteFunc(slices.Clone(st.Current), func(to event.NodeID) bool { return to == from || st.HasFailed(to) })
 }
 
 func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {

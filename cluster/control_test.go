@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,42 @@ func TestANodeTellsThatItCannotOpenAStore(t *testing.T) {
 	h.tried(nil)
 	if s := n.status(); len(s.Stores[0].Failed) > 0 {
 		t.Errorf("when it could again: %+v", s.Stores)
+	}
+}
+
+// A node that leaves gives a store to none that could not open it, and stays if there is no other one.
+func TestANodeThatLeavesGivesNoStoreToOneThatCannotOpenIt(t *testing.T) {
+	failed := func(nodes ...event.NodeID) (list []status.Failure) {
+		for _, n := range nodes {
+			list = append(list, status.Failure{Node: n, Why: "a field has another type"})
+		}
+		return list
+	}
+	all := []event.NodeID{1, 2, 3}
+	p := &placement.State{Members: map[event.NodeID]placement.Member{1: {Name: "node1"}, 2: {Name: "node2"}, 3: {Name: "node3"}}}
+	for _, c := range []struct {
+		what    string
+		st      status.Store
+		goesTo  []event.NodeID
+		refused bool
+	}{
+		{"all can open it", status.Store{Leader: 1, Wanted: all, Current: all}, []event.NodeID{2, 3}, false},
+		{"one cannot", status.Store{Leader: 1, Wanted: all, Current: all, Failed: failed(2)}, []event.NodeID{3}, false},
+		{"none can", status.Store{Leader: 1, Wanted: all, Current: all, Failed: failed(2, 3)}, nil, true},
+		{"one cannot, and the other one is not up to date", status.Store{Leader: 1, Wanted: all, Current: all[:2], Failed: failed(2)}, nil, false},
+		{"no other one keeps it yet", status.Store{Leader: 1, Wanted: all[:1], Current: all[:1]}, nil, false},
+		{"another one leads it", status.Store{Leader: 2, Wanted: all, Current: all, Failed: failed(2, 3)}, nil, false},
+		{"another one that cannot keeps it no more", status.Store{Leader: 1, Wanted: all[:2], Current: all, Failed: failed(3)}, []event.NodeID{2}, false},
+	} {
+		if got := successors(&c.st, 1); !slices.Equal(got, c.goesTo) {
+			t.Errorf("%s: the store goes to one of %v, want %v", c.what, got, c.goesTo)
+		}
+		c.st.ID = 4
+		err := whyOpensAlone(p, []status.Store{c.st}, 1)
+		want := `node1 leads store 4, and no other node that keeps it could open it, so its actors would stop: node2: a field has another type; node3: a field has another type; mend that, and restart these nodes, or have one try again, by "aeond transfer 4 node2"`
+		if (err != nil) != c.refused || err != nil && err.Error() != want {
+			t.Errorf("%s: %v", c.what, err)
+		}
 	}
 }
 

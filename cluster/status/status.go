@@ -99,8 +99,8 @@ type Failure struct {
 	Why  string       `json:"why"`
 }
 
-// hasFailed reports whether a node could not open the store.
-func (st *Store) hasFailed(n event.NodeID) bool {
+// HasFailed reports whether a node could not open the store.
+func (st *Store) HasFailed(n event.NodeID) bool {
 	return slices.ContainsFunc(st.Failed, func(f Failure) bool { return f.Node == n })
 }
 
@@ -234,7 +234,7 @@ func (s *Status) Judge() {
 	var lacks lacks
 	for _, st := range s.Stores {
 		current := func(n event.NodeID) bool { return up(n) && slices.Contains(st.Current, n) }
-		opens := func(n event.NodeID) bool { return current(n) && !st.hasFailed(n) }
+		opens := func(n event.NodeID) bool { return current(n) && !st.HasFailed(n) }
 		s.Survives = min(s.Survives, spare(st.Replicas, current), count(st.Replicas, opens)-1) // what cannot open the store votes, and cannot lead it
 		s.Healed = min(s.Healed, st.Want-(st.Want/2+1))
 		if len(st.Wanted) < st.Want {
@@ -245,7 +245,7 @@ func (s *Status) Judge() {
 			continue
 		}
 		if st.Leader == 0 {
-			able := func(n event.NodeID) bool { return up(n) && !st.hasFailed(n) }
+			able := func(n event.NodeID) bool { return up(n) && !st.HasFailed(n) }
 			switch {
 			case spare(st.Wanted, up) < 0:
 				lacks.of(st.ID, Stopped, "no node runs the actors of %s", "bring back nodes that are silent")
