@@ -14,7 +14,7 @@ func (w *flowWalk) expr(x ast.Expr) {
 	case *ast.Ident:
 		w.use(x, w.info.Uses[x])
 	case *ast.This:
-		w.wholeThis(x, "`this` is used")
+		w.wholeThis(x, "`this` is used", "pass the object on where it was made: `new` returns it when the constructor is done")
 	case *ast.Field:
 		if _, this := ast.Unparen(x.X).(*ast.This); this {
 			w.use(x, w.info.Uses[x])
@@ -52,13 +52,22 @@ func (w *flowWalk) call(x *ast.Call) {
 		return
 	}
 	if _, onThis := w.rootOf(info.Recv); onThis {
-		w.wholeThis(x, info.Func.name+" is called")
+		w.wholeThis(x, info.Func.name+" is called", "do it in the constructor or in a function; or issue the call as an event where the object was made")
 	}
 }
 
-// wholeThis reports that this leaves the constructor before its fields are set.
-func (w *flowWalk) wholeThis(at ast.Node, what string) {
-	if w.fn.Kind != Constructor || w.set.dead || w.allSet() {
+// wholeThis reports that this leaves the constructor before its fields are set; of a client class, that it leaves it at all: a callback would run
+// beside the constructor, and a constructor that callbacks wait for could wait for one itself. A method is as bad as `this`: it may pass that on.
+func (w *flowWalk) wholeThis(at ast.Node, what, instead string) {
+	if w.fn.Kind != Constructor || w.set.dead {
+		return
+	}
+	if w.fn.Class.Kind == ast.ClientClass {
+		w.report(diag.New(diag.ThisToCallbacks, at.Span(), "%s in the constructor of client class %s: callbacks could run beside it", what, w.fn.Class.name).
+			WithHelp("%s", instead))
+		return
+	}
+	if w.allSet() {
 		return
 	}
 	var names []string

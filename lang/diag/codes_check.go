@@ -73,6 +73,7 @@ const (
 	BadJump         Code = "AE0177"
 	BadReturn       Code = "AE0178"
 	InitialiserUse  Code = "AE0179"
+	ThisToCallbacks Code = "AE0180"
 
 	// Calls, plain and yield: codes_check_calls.go.
 	ClientCallsPlain  Code = "AE0200"

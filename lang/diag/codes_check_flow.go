@@ -59,4 +59,13 @@ loop. It is a warning: the statement is checked, but never runs.`,
 		Explanation: "The initial value of a field is computed before the constructor runs, when no field is sure to have a value. It uses no fields, methods or `this`.",
 		Bad:         program("class Point {\n\tint x = 1;\n\tint y = x;\n}"), Good: program("class Point {\n\tint x = 1;\n\tint y;\n\tPoint() {\n\t\ty = x;\n\t}\n}"),
 	},
+	{
+		Code: ThisToCallbacks, Title: "`this` leaves the constructor of a client class",
+		Explanation: `The constructor of a client class neither calls methods of ` + "`this`" + ` nor passes it on,
+also when all fields are set. What has the object can call it back, and the callback
+would run beside the constructor, on the same fields. Pass the object on when it is
+made.`,
+		Bad:  program("client class Guest {\n\tint heard = 0;\n\tGuest(Hall h) {\n\t\tevent h.wait(this);\n\t\theard = 1;\n\t}\n\tvoid hear() {\n\t\theard++;\n\t}\n}\n\nactorclass Hall {\n\tvoid wait(Guest g) {\n\t\tevent g.hear();\n\t}\n}\n\nvoid main() {\n\tprint(new Guest(actor<Hall>(\"main\")));\n}"),
+		Good: program("client class Guest {\n\tint heard = 1;\n\tvoid hear() {\n\t\theard++;\n\t}\n}\n\nactorclass Hall {\n\tvoid wait(Guest g) {\n\t\tevent g.hear();\n\t}\n}\n\nvoid main() {\n\tGuest g = new Guest();\n\tevent actor<Hall>(\"main\").wait(g);\n}"),
+	},
 }

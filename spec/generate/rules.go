@@ -61,6 +61,7 @@ var rules = []rule{
 	// Flow.
 	{name: "field without a value", code: diag.FieldNotSet, site: builtMember, text: "int w_;", line: atConstructor},
 	{name: "this before all fields", code: diag.ThisTooEarly, site: topLevel, text: "actorclass W_ {\n\tint w;\n\tW_() {\n\t\t§reset();\n\t\tw = 1;\n\t}\n\tvoid reset() {\n\t\tw = 0;\n\t}\n}\n"},
+	{name: "this of a client's constructor", code: diag.ThisToCallbacks, site: topLevel, text: "client class W_ {\n\tint w = 0;\n\tW_(X_ x) {\n\t\tw = 1;\n\t\tevent x.v_(§this);\n\t\tw = 2;\n\t}\n\tvoid hear() {\n\t\tw++;\n\t}\n}\n\nactorclass X_ {\n\tvoid v_(W_ w) {\n\t\tevent w.hear();\n\t}\n}\n"},
 	{name: "field before its value", code: diag.FieldTooEarly, site: topLevel, text: "class W_ {\n\tint w;\n\tint v;\n\tW_() {\n\t\t§v = w;\n\t\tw = 1;\n\t}\n}\n"},
 	{name: "initialiser uses a field", code: diag.InitialiserUse, site: actorMember, text: "int w_ = $n;"},
 	{name: "local without a value", code: diag.UnsetLocal, site: anywhere, text: "int w_;\n§require(w_ == 1, \"x\");"},

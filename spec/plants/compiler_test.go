@@ -41,6 +41,10 @@ var ofCompiler = []plant{
 		"\tif isLoose(x) {\n\t\treturn []diag.Edit",
 		"\tif false {\n\t\treturn []diag.Edit",
 		"./typecheck -run TestFixesOfGoldens"),
+	bug("callbacks run beside a constructor", "typecheck/flow_expr.go", // on the same fields
+		"if w.fn.Class.Kind == ast.ClientClass {",
+		"if false {",
+		"./typecheck -run TestGoldens$", "./spec/golden -run TestGoldenPrograms -only bad-init-this-client"),
 	bug("ro hole", "typecheck/readonly.go",
 		"if site.from.offence == nil {",
 		"if false {"),
