@@ -294,6 +294,10 @@ var ofFollow = []plant{
 		"codec.ArgsIfReadable(args)",
 		"codec.ArgsOf(args)",
 		"./runtime/exec -run TestStoreFailsUnderALetter"),
+	bug("a later start sets no periodic timers", "runtime/exec/recover.go",
+		"\t\tt, err := r.timer(rest, payload)\n\t\tif t == nil {\n",
+		"\t\tt, err := r.timer(rest, payload)\n\t\tif t == nil || t.Every > 0 {\n",
+		killed, "./runtime/exec -run TestTimersSurvive"),
 }
 
 const (
