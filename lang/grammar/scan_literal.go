@@ -104,8 +104,8 @@ func parseInt(text string) (uint64, error) {
 	if text[0] == '0' {
 		digits += "xXoOabcdefABCDEF"
 	}
-	if isRange(err) && strings.Trim(text, digits) != "" {
-		return 0, strconv.ErrSyntax // of a float or a duration: ParseUint ends at the digit that is too much, and has not seen the dot or the unit
+	if isRange(err) && (strings.Trim(text, digits) != "" || !underscoresStandBetweenDigits(text)) {
+		return 0, strconv.ErrSyntax // ParseUint ends at the digit that is too much, and has not seen the dot of a float, the unit of a duration, or an underscore
 	}
 	return n, err
 }
@@ -125,14 +125,16 @@ func parseFloat(text string) (float64, error) {
 	return strconv.ParseFloat(plain, 64)
 }
 
+// underscoresStandBetweenDigits reports whether every underscore in text has digits on both sides. The letter of a base counts as one.
 func underscoresStandBetweenDigits(text string) bool {
-	hex := len(text) > 1 && text[1]|0x20 == 'x'
+	based := len(text) > 1 && text[0] == '0' && strings.IndexByte("xbo", text[1]|0x20) >= 0
+	hex := based && text[1]|0x20 == 'x'
 	digit := func(i int) bool {
 		if i < 0 || i >= len(text) {
 			return false
 		}
 		letter := text[i] | 0x20
-		return isDigit(text[i]) || hex && (i == 1 || 'a' <= letter && letter <= 'f')
+		return isDigit(text[i]) || based && i == 1 || hex && 'a' <= letter && letter <= 'f'
 	}
 	for i := range len(text) {
 		if text[i] == '_' && (!digit(i-1) || !digit(i+1)) {
