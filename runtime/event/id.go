@@ -67,6 +67,17 @@ func (id ActorID) Less(o ActorID) bool {
 	return id.Serial < o.Serial
 }
 
+// Compare is the order of Less: -1, 0 or 1.
+func (id ActorID) Compare(o ActorID) int {
+	switch {
+	case id == o:
+		return 0
+	case id.Less(o):
+		return -1
+	}
+	return 1
+}
+
 // String prints the id as partition:serial.
 func (id ActorID) String() string { return fmt.Sprintf("%d:%x", id.Birth, id.Serial) }
 

@@ -46,18 +46,8 @@ func (s *Host) OwnedAbroad(owner event.ActorID) (list []event.ActorID) {
 	for id := range e.units[owner] {
 		list = append(list, id)
 	}
-	slices.SortFunc(list, compareActors)
+	slices.SortFunc(list, event.ActorID.Compare)
 	return list
-}
-
-func compareActors(a, b event.ActorID) int {
-	switch {
-	case a == b:
-		return 0
-	case a.Less(b):
-		return -1
-	}
-	return 1
 }
 
 // ChangeAbroad notes that p holds units more references to c, an actor of another store.
@@ -85,7 +75,7 @@ func (a *Attempt) OwnsAbroad(h *Handle) (list []event.ActorID) {
 			list = append(list, id)
 		}
 	}
-	slices.SortFunc(list, compareActors)
+	slices.SortFunc(list, event.ActorID.Compare)
 	return list
 }
 

@@ -85,7 +85,7 @@ func (r Ref) EachRef(f func(Ref)) {
 }
 
 // CompareKey orders references as map keys and set elements.
-func (r Ref) CompareKey(o Ref) int { return compareActors(r.ID(), o.ID()) }
+func (r Ref) CompareKey(o Ref) int { return r.ID().Compare(o.ID()) }
 
 // String is the text that a program gets of the reference: Class("name"), or Class alone for
 // an actor without a name, so that it is the same in every run.

@@ -52,7 +52,7 @@ func CutAt(view store.Reader, root event.ActorID) (*Cut, error) {
 	c.sorted = []event.ActorID{root}
 	for i := 0; i < len(c.sorted); i++ {
 		owner := c.sorted[i]
-		first, _ := slices.BinarySearchFunc(units, owner, func(o owning, id event.ActorID) int { return compareActors(o.owner, id) })
+		first, _ := slices.BinarySearchFunc(units, owner, func(o owning, id event.ActorID) int { return o.owner.Compare(id) })
 		for _, o := range units[first:] {
 			if o.owner != owner {
 				break
@@ -75,18 +75,8 @@ func CutAt(view store.Reader, root event.ActorID) (*Cut, error) {
 			c.outside = append(c.outside, o.child)
 		}
 	}
-	slices.SortFunc(c.sorted, compareActors)
+	slices.SortFunc(c.sorted, event.ActorID.Compare)
 	return c, nil
-}
-
-func compareActors(a, b event.ActorID) int {
-	switch {
-	case a.Less(b):
-		return -1
-	case b.Less(a):
-		return 1
-	}
-	return 0
 }
 
 // Label names the root to the user, as traces do: Class/name, or Class:id if it has no name, with the package
@@ -138,7 +128,7 @@ func (c *Cut) ownership() (list []owning, err error) {
 		}
 		err = c.section(part, store.Edges, row.EdgeKeyMin, func(_, rest, _, _ []byte) error {
 			child := store.ActorInKey(rest)
-			if _, there := slices.BinarySearchFunc(ids, child, compareActors); there {
+			if _, there := slices.BinarySearchFunc(ids, child, event.ActorID.Compare); there {
 				list = append(list, owning{store.ActorInKey(rest[store.ActorSize:]), child})
 			}
 			return nil
@@ -147,7 +137,7 @@ func (c *Cut) ownership() (list []owning, err error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(list, func(a, b owning) int { return compareActors(a.owner, b.owner) })
+	slices.SortFunc(list, func(a, b owning) int { return a.owner.Compare(b.owner) })
 	return list, nil
 }
 
@@ -246,8 +236,8 @@ func (c *Cut) fields(id event.ActorID, emit func(key, row []byte) error) error {
 
 // in returns the actors of a partition.
 func (c *Cut) in(p event.PartitionID) []event.ActorID {
-	lo, _ := slices.BinarySearchFunc(c.sorted, event.ActorID{Birth: p}, compareActors)
-	hi, _ := slices.BinarySearchFunc(c.sorted, event.ActorID{Birth: p + 1}, compareActors)
+	lo, _ := slices.BinarySearchFunc(c.sorted, event.ActorID{Birth: p}, event.ActorID.Compare)
+	hi, _ := slices.BinarySearchFunc(c.sorted, event.ActorID{Birth: p + 1}, event.ActorID.Compare)
 	return c.sorted[lo:hi]
 }
 
