@@ -94,7 +94,7 @@ const (
 	Yes     = door.Yes     // it has happened, whole
 	Begun   = door.Begun   // the first steps of its chain have happened, and the others will
 	Partly  = door.Partly  // the first steps of its chain have happened, and nothing else will
-	Unknown = door.Unknown // it has happened whole or not at all
+	Unknown = door.Unknown // it has happened whole or not at all, or it is a chain that goes on, or has ended, in another store
 )
 
 // The kinds of failures.

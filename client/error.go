@@ -11,7 +11,7 @@ const (
 	Yes     Happened = "yes"     // it has happened, whole
 	Begun   Happened = "begun"   // the first steps of its chain have happened, and the others will
 	Partly  Happened = "partly"  // the first steps of its chain have happened, and nothing else will
-	Unknown Happened = "unknown" // it has happened whole or not at all
+	Unknown Happened = "unknown" // it has happened whole or not at all, or it is a chain that goes on, or has ended, in another store
 )
 
 // The codes with which a client gives a call up.
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 	return e.Msg + "; " + happenings[e.Happened]
 }
 
-var happenings = map[Happened]string{Yes: "the call has happened", Begun: "the call has begun, and goes on", Partly: "the first steps of the call have happened", Unknown: "the call has happened whole or not at all"}
+var happenings = map[Happened]string{Yes: "the call has happened", Begun: "the call has begun, and goes on", Partly: "the first steps of the call have happened", Unknown: "the call has happened whole or not at all, or is a chain that goes on, or has ended, in another store"}
 
 // Unwrap returns what the last sending has failed with, if no node has answered it: the failure that one has answered would be taken for that of the call.
 func (e *Error) Unwrap() error {

@@ -20,7 +20,7 @@ const (
 	Yes     Happened = "yes"     // it has happened, whole
 	Begun   Happened = "begun"   // the first steps of its chain have happened, and the others will
 	Partly  Happened = "partly"  // the first steps of its chain have happened, and nothing else will
-	Unknown Happened = "unknown" // it has happened whole or not at all
+	Unknown Happened = "unknown" // it has happened whole or not at all, or it is a chain that goes on, or has ended, in another store
 )
 
 // Failure is how a call has failed, for its caller.
