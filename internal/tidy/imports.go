@@ -145,6 +145,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/lock/locktest/seen", ""},
 	{"runtime/lock/locktest/network", "runtime/codec runtime/lock"},
 	{"runtime/lock/locktest", "runtime/codec runtime/commit runtime/event runtime/lock runtime/lock/locktest/network runtime/lock/locktest/scene runtime/lock/locktest/seen"},
+	{"runtime/sched/schedtest", "runtime/sched"},
 	{"internal/parallel", ""},
 	{"internal/race", ""},
 	{"internal/spantree", ""},
@@ -167,7 +168,7 @@ var layers = []struct{ pkg, may string }{
 }
 
 // testOnly lists packages for tests alone: production code, which is all others, never reaches them.
-const testOnly = "dominator/oracle examples/... internal/freeport internal/generated internal/parallel internal/race internal/spantree internal/tally internal/tidy replica/replicatest runtime/lock/locktest runtime/lock/locktest/network runtime/lock/locktest/scene runtime/lock/locktest/seen sim/... spec/differ spec/generate spec/plants"
+const testOnly = "dominator/oracle examples/... internal/freeport internal/generated internal/parallel internal/race internal/spantree internal/tally internal/tidy replica/replicatest runtime/lock/locktest runtime/lock/locktest/network runtime/lock/locktest/scene runtime/lock/locktest/seen runtime/sched/schedtest sim/... spec/differ spec/generate spec/plants"
 
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/sched/schedtest"
 	"github.com/aeon-lang/aeon/runtime/transport/mem"
 )
 
@@ -65,7 +65,7 @@ const (
 func newScheduledCluster(t *testing.T, seed uint64) *scheduledCluster {
 	c := &scheduledCluster{seed: seed, dir: t.TempDir(), r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode), starts: make(map[uint64]bool)}
 	c.s = sched.New(seed, c.story)
-	runningCluster = c
+	schedtest.Begin(c.story)
 	c.net = mem.New(mem.Config{Scheduler: c.s, Rand: rand.New(rand.NewPCG(seed, 11)), Loss: 0.005 * float64(seed%3), Delay: int(seed % 4), Silence: 1000})
 	for _, id := range clusterNodes {
 		c.start(id, &replicatest.Memory{}, true)
@@ -91,23 +91,9 @@ func (c *scheduledCluster) story() string {
 	return fmt.Sprintf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1\n%s", c.seed, c.trace.String())
 }
 
-// runningCluster is the run that goes on; nil: none does.
-var runningCluster *scheduledCluster
-
-func init() { sched.AtEnd(tellCluster) }
-
-// tellCluster writes how to repeat the run that goes on: a bug in the runtime is about to end the process, and says nothing of the run.
-func tellCluster() {
-	if c := runningCluster; c != nil {
-		runningCluster = nil
-		fmt.Fprint(os.Stderr, c.story())
-	}
-}
-
 // fail ends the process, from whatever task.
 func (c *scheduledCluster) fail(format string, args ...any) {
-	runningCluster = nil // it is told here
-	panic(c.story() + fmt.Sprintf(format, args...))
+	schedtest.Fail(c.story, format, args...)
 }
 
 // start starts a life of a node with what its place has.
@@ -279,7 +265,7 @@ func (c *scheduledCluster) settle() {
 }
 
 func (c *scheduledCluster) run() {
-	defer tellCluster() // if it panics
+	defer schedtest.Tell() // if it panics
 	c.asking = clusterClients
 	for i := range clusterClients {
 		c.task(func() { c.ask(i) })
@@ -322,7 +308,7 @@ func (c *scheduledCluster) run() {
 	c.tasks.Wait()
 	c.checkTraces()
 	writtenArgs.Clear() // they lead to all systems that there were
-	runningCluster = nil
+	schedtest.End()
 }
 
 // collectAll returns when all garbage is collected and its cleanups have run: those of many clusters would hold up tests of a collection.

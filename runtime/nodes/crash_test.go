@@ -30,6 +30,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/sched/schedtest"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -163,7 +164,7 @@ func newFaulty(test, dir string, p *aeonrt.Package, seed uint64) *faulty {
 	f.clock = sched.NewSimClock(time.Unix(1000, 0))
 	f.syncs = 1 << f.r.IntN(7)
 	f.s = sched.New(seed, func() string { return f.story() + f.waits() })
-	running = f
+	schedtest.Begin(f.story)
 	f.traces = newTraces(dir, faultStores, int64(seed%2)*faultSkew, f.fail)
 	cfg := nodes.Config{
 		System: aeonrt.Config{Classes: aeonrt.AllClasses(p), ClientClasses: aeonrt.AllClientClasses(p), Scheduled: true, Scheduler: f.s, Seed: seed,
@@ -196,23 +197,9 @@ func (f *faulty) story() string {
 
 func (f *faulty) note(format string, args ...any) { fmt.Fprintf(&f.log, format+"\n", args...) }
 
-// running is the run that goes on; nil: none does.
-var running *faulty
-
-func init() { sched.AtEnd(tellRun) }
-
-// tellRun writes how to repeat the run that goes on: a bug in the runtime is about to end the process, and says nothing of the run.
-func tellRun() {
-	if f := running; f != nil {
-		running = nil
-		fmt.Fprint(os.Stderr, f.story())
-	}
-}
-
 // fail ends the process, from whatever task.
 func (f *faulty) fail(format string, args ...any) {
-	running = nil // it is told here
-	panic(f.story() + fmt.Sprintf(format, args...))
+	schedtest.Fail(f.story, format, args...)
 }
 
 func (f *faulty) task(do func()) {
@@ -558,7 +545,7 @@ func (f *faulty) crash(id event.StoreID) {
 
 // run opens the accounts, has things go wrong while clients ask, and looks at what there is in the end.
 func (f *faulty) run() {
-	defer tellRun() // if it panics
+	defer schedtest.Tell() // if it panics
 	s := f.c.System(0)
 	list, err := f.bank(s).Open(s.Client(), faultAccounts, faultMoney)
 	if err != nil {
@@ -635,7 +622,7 @@ func (f *faulty) run() {
 	}
 	f.stands()
 	f.saw.traced = f.traces.check()
-	running = nil
+	schedtest.End()
 }
 
 // pass has time pass.
