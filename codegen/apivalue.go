@@ -238,7 +238,7 @@ func (p *pkg) apiValue(w *writer, c *typecheck.Class) {
 	w.add("")
 	w.add("// %s converts a %s of plain Go.", p.gen(c, "fromPlain"), name)
 	w.add("func %s(in *godoor.In, v %s) %s {", p.gen(c, "fromPlain"), name, of)
-	if containsItself(c) {
+	if c.ContainsItself {
 		w.add("if !in.Enter() {\nreturn %s{}\n}", of)
 		w.add("defer in.Leave()")
 	}
@@ -249,18 +249,6 @@ func (p *pkg) apiValue(w *writer, c *typecheck.Class) {
 	w.add("}")
 	w.add("}")
 	w.add("")
-}
-
-// containsItself reports whether a value of class c can have one of c inside, through containers, too.
-func containsItself(c *typecheck.Class) bool {
-	for _, f := range c.Fields {
-		if property(f.Type(), map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) {
-			return t == c, t == c
-		}) {
-			return true
-		}
-	}
-	return false
 }
 
 // apiEnum emits what encoding and fmt look for in an enum.

@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -59,6 +60,11 @@ func (f *fn) parseJSON(t *typecheck.Optional, s val) val {
 func (f *fn) printed(vals []val) string {
 	if len(vals) == 0 {
 		return `""`
+	}
+	if slices.ContainsFunc(vals, func(v val) bool { return nests(v.typ) }) { // a text may fail: when all arguments are computed
+		for i := range vals {
+			vals[i] = f.settle(vals[i])
+		}
 	}
 	var parts []string
 	for _, v := range vals {

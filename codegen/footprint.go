@@ -160,7 +160,7 @@ func (p *pkg) addRefs(w *writer, t typecheck.Type, code string, add func(string)
 		w.add("%s", add(code+".Ref"))
 		return
 	}
-	p.visitRefs(w, t, code, "func(r aeonrt.Ref) { "+add("r")+" }")
+	p.visitRefs(w, nil, t, code, "func(r aeonrt.Ref) { "+add("r")+" }")
 }
 
 // argRefs emits a method's ArgRefs: the plain actor arguments, also nested ones, each in the strongest mode

@@ -231,13 +231,29 @@ func (p *pkg) zero(t typecheck.Type) string {
 	return p.goType(t) + "{}"
 }
 
+// hasInside reports whether a t is or may have an object of class c; c may be nil.
+func hasInside(t typecheck.Type, c *typecheck.Class) bool {
+	return c != nil && property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) { return t == c, t == c })
+}
+
+// nests reports whether a t may nest deeper than its type: whether it is or may have an object of a class that may contain itself.
+func nests(t typecheck.Type) bool {
+	return property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) {
+		c, ok := t.(*typecheck.Class)
+		return true, ok && c.ContainsItself
+	})
+}
+
 // equal returns the Go expression that compares two values of type t.
-func (p *pkg) equal(t typecheck.Type, a, b string) string {
+func (p *pkg) equal(t typecheck.Type, a, b string) string { return p.equalIn(nil, t, a, b) }
+
+// equalIn is equal where the values are parts of objects of class c, which are compared within a walk; nil outside of one.
+func (p *pkg) equalIn(c *typecheck.Class, t typecheck.Type, a, b string) string {
 	if p.comparable(t) {
 		return a + " == " + b
 	}
 	call := func(name string, of typecheck.Type) string {
-		return "aeonrt." + name + "(" + a + ", " + b + ", " + p.equalFunc(of) + ")"
+		return "aeonrt." + name + "(" + a + ", " + b + ", " + p.equalFuncIn(c, of) + ")"
 	}
 	switch t := t.(type) {
 	case *typecheck.Vector:
@@ -251,6 +267,9 @@ func (p *pkg) equal(t typecheck.Type, a, b string) string {
 		return call("EqualOpts", t.Elem)
 	}
 	p.useMethod(t, "Equal")
+	if hasInside(t, c) {
+		return a + ".EqualWithin(walk, " + b + ")"
+	}
 	return a + ".Equal(" + b + ")"
 }
 
@@ -274,20 +293,26 @@ func (p *pkg) useMethod(t typecheck.Type, name string) {
 }
 
 // equalFunc returns the equality of t as a Go function value.
-func (p *pkg) equalFunc(t typecheck.Type) string {
+func (p *pkg) equalFunc(t typecheck.Type) string { return p.equalFuncIn(nil, t) }
+
+// equalFuncIn is equalFunc as equalIn is equal.
+func (p *pkg) equalFuncIn(c *typecheck.Class, t typecheck.Type) string {
 	g := p.goType(t)
 	if p.comparable(t) {
 		return "aeonrt.Eq[" + g + "]"
 	}
-	if _, ok := t.(*typecheck.Class); ok || t == typecheck.Bytes {
+	if _, ok := t.(*typecheck.Class); ok && !hasInside(t, c) || t == typecheck.Bytes {
 		p.useMethod(t, "Equal")
 		return g + ".Equal"
 	}
-	return "func(x, y " + g + ") bool { return " + p.equal(t, "x", "y") + " }"
+	return "func(x, y " + g + ") bool { return " + p.equalIn(c, t, "x", "y") + " }"
 }
 
 // text returns the Go expression for the text of a value of type t.
-func (p *pkg) text(t typecheck.Type, v string) string {
+func (p *pkg) text(t typecheck.Type, v string) string { return p.textIn(false, t, v) }
+
+// textIn is text, which within an object counts how deep that is.
+func (p *pkg) textIn(object bool, t typecheck.Type, v string) string {
 	switch t := t.(type) {
 	case *typecheck.Basic:
 		switch {
@@ -301,31 +326,34 @@ func (p *pkg) text(t typecheck.Type, v string) string {
 			return "aeonrt.StrFloat(" + v + ")"
 		}
 	case *typecheck.Vector:
-		return "aeonrt.VectorText(" + v + ", " + p.textFunc(t.Elem, false) + ")"
+		return "aeonrt.VectorText(" + v + ", " + p.textFunc(object, t.Elem, false) + ")"
 	case *typecheck.Set:
-		return v + ".Str(" + p.textFunc(t.Elem, true) + ")"
+		return v + ".Str(" + p.textFunc(object, t.Elem, true) + ")"
 	case *typecheck.Map:
-		return "aeonrt.MapText(" + v + ", " + p.textFunc(t.Key, true) + ", " + p.textFunc(t.Value, false) + ")"
+		return "aeonrt.MapText(" + v + ", " + p.textFunc(object, t.Key, true) + ", " + p.textFunc(object, t.Value, false) + ")"
 	case *typecheck.Optional:
 		if typecheck.IsRef(t.Elem) {
-			return p.text(t.Elem, v)
+			return p.textIn(object, t.Elem, v)
 		}
 		name := "aeonrt.OptText("
 		if p.boxed(t.Elem) {
 			name = "aeonrt.BoxText("
 		}
-		return name + v + ", " + p.textFunc(t.Elem, false) + ")"
+		return name + v + ", " + p.textFunc(object, t.Elem, false) + ")"
 	case *typecheck.Class:
 		if t.Kind != ast.ValueClass {
 			return v + ".String()"
 		}
 	}
 	p.useMethod(t, "Str")
+	if object && nests(t) {
+		return v + ".StrWithin(nesting)"
+	}
 	return v + ".Str()"
 }
 
-// textFunc returns the text of t, or of t as a key, as a Go function value.
-func (p *pkg) textFunc(t typecheck.Type, key bool) string {
+// textFunc returns textIn of t, or of t as a key, as a Go function value.
+func (p *pkg) textFunc(object bool, t typecheck.Type, key bool) string {
 	g := p.goType(t)
 	switch u := t.(type) {
 	case *typecheck.Basic:
@@ -348,10 +376,12 @@ func (p *pkg) textFunc(t typecheck.Type, key bool) string {
 		if u.Kind != ast.ValueClass {
 			return g + ".String"
 		}
-		p.useMethod(t, "Str")
-		return g + ".Str"
+		if !object || !nests(t) {
+			p.useMethod(t, "Str")
+			return g + ".Str"
+		}
 	}
-	return "func(x " + g + ") string { return " + p.text(t, "x") + " }"
+	return "func(x " + g + ") string { return " + p.textIn(object, t, "x") + " }"
 }
 
 // nonNull returns T for T?, and every other type as it is.

@@ -45,7 +45,13 @@ func goDuration(v val) string {
 }
 
 func (f *fn) interpolated(x *ast.InterpolatedString) val {
-	parts := f.reads(x.Parts...)
+	parts := f.operands(func(_ int, x ast.Expr) val {
+		v := f.expr(x)
+		if nests(v.typ) { // its text may fail: before the next part is computed
+			v = f.textVal(v)
+		}
+		return v
+	}, x.Parts...)
 	var list []string
 	for i, part := range parts {
 		if lit, ok := x.Parts[i].(*ast.StringLit); ok {

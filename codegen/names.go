@@ -22,7 +22,7 @@ var predeclared = set(`any bool byte comparable complex64 complex128 error float
 	copy delete imag len make max min new panic print println real recover`)
 
 // ours are the names that generated code uses for itself in any scope.
-var ours = set(`aeonrt aeonval strconv time init main _ self cx cl ret ok v x y e d f n m r a k ref other visit err args mark AeonPackage AeonEntry aeonMain failed exit result`)
+var ours = set(`aeonrt aeonval strconv time init main _ self cx cl ret ok v x y e d f n m r a k ref other visit err args mark walk nesting AeonPackage AeonEntry aeonMain failed exit result`)
 
 // oursLocal are those of them that stand in the bodies of functions of the program.
 var oursLocal = set(`aeonrt aeonval time self cx cl ok failed init main _ AeonPackage AeonEntry aeonMain`)
@@ -35,7 +35,7 @@ var oursStub = set(`aeonrt aeonval self cx cl ok args ret err r ref _`)
 var refMethods = set(`IsNull ID EachRef CompareKey Compare String Handle Ref ClientRef`)
 
 // structNames are the fields and methods that the structs of classes have from the runtime or from us.
-var structNames = set(`Self Ref ActorSelf ClientObject ClientObj construct this Share MarkShared EachRef EachElem Equal Str Encode Decode
+var structNames = set(`Self Ref ActorSelf ClientObject ClientObj construct this Share MarkShared EachRef EachElem Equal Str EachRefWithin EqualWithin StrWithin Encode Decode
 	SaveField LoadFields StoredRows`)
 
 func reserved(name string) bool {

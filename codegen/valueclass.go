@@ -105,30 +105,58 @@ func (p *pkg) equality(w *writer, c *typecheck.Class) {
 		return
 	}
 	name := p.names.obj[c]
+	in := c
+	if !c.ContainsItself {
+		in = nil
+	}
 	var parts []string
 	for _, f := range c.Fields {
 		n := p.names.obj[f]
-		parts = append(parts, p.equal(f.Type(), "self."+n, "other."+n))
+		parts = append(parts, p.equalIn(in, f.Type(), "self."+n, "other."+n))
 	}
 	w.add("// Equal reports whether both values have equal fields.")
 	w.add("func (self %s) Equal(other %s) bool {", name, name)
+	if in != nil {
+		w.add("var later aeonrt.Later")
+		w.add("return self.EqualWithin(later.Walk(), other) && later.Rest()")
+		w.add("}")
+		w.add("")
+		w.add("// EqualWithin is Equal within a walk, which compares later what lies too deep.")
+		w.add("func (self %s) EqualWithin(walk aeonrt.Walk, other %s) bool {", name, name)
+		w.add("if walk.Deep() {\nreturn aeonrt.EqualLater(walk, self, other, %s.EqualWithin)\n}", name)
+		w.add("walk = walk.Down()")
+	}
 	w.add("return %s", strings.Join(parts, " && "))
 	w.add("}")
 	w.add("")
 }
 
 func (p *pkg) classText(w *writer, c *typecheck.Class) {
+	deep := nests(c)
 	var sb strings.Builder
 	for i, f := range c.Fields {
 		sep := ", "
 		if i == 0 {
 			sep = ""
 		}
-		sb.WriteString(quote(sep+f.Name()+": ") + " + " + p.text(f.Type(), "self."+p.names.obj[f]) + " + ")
+		sb.WriteString(quote(sep+f.Name()+": ") + " + " + p.textIn(deep, f.Type(), "self."+p.names.obj[f]) + " + ")
 	}
+	text := quote(c.Name()+"{") + " + " + sb.String() + quote("}")
 	w.add("// Str returns the text of the value.")
 	w.add("func (self %s) Str() string {", p.names.obj[c])
-	w.add("return %s + %s%s", quote(c.Name()+"{"), sb.String(), quote("}"))
+	if deep {
+		w.add("var nesting aeonrt.Nesting")
+		w.add("return nesting.Whole(self.StrWithin(&nesting))")
+		w.add("}")
+		w.add("")
+		w.add("// StrWithin is Str within the objects that nesting counts.")
+		w.add("func (self %s) StrWithin(nesting *aeonrt.Nesting) string {", p.names.obj[c])
+	}
+	if c.ContainsItself {
+		w.add("if !nesting.Enter() {\nreturn \"\"\n}")
+		w.add("defer nesting.Leave()")
+	}
+	w.add("return %s", text)
 	w.add("}")
 	w.add("")
 }
@@ -136,23 +164,42 @@ func (p *pkg) classText(w *writer, c *typecheck.Class) {
 // eachRef emits EachRef, by which the runtime finds plain actor references in values.
 func (p *pkg) eachRef(w *writer, c *typecheck.Class) {
 	w.add("// EachRef calls visit for every plain actor reference in the value.")
-	w.add("func (self %s) EachRef(visit func(aeonrt.Ref)) {", p.names.obj[c])
+	name, in := p.names.obj[c], c
+	w.add("func (self %s) EachRef(visit func(aeonrt.Ref)) {", name)
+	if !c.ContainsItself {
+		in = nil
+	} else {
+		w.add("var later aeonrt.Later")
+		w.add("self.EachRefWithin(later.Walk(), visit)")
+		w.add("later.Rest()")
+		w.add("}")
+		w.add("")
+		w.add("// EachRefWithin is EachRef within a walk, which visits later what lies too deep.")
+		w.add("func (self %s) EachRefWithin(walk aeonrt.Walk, visit func(aeonrt.Ref)) {", name)
+		w.add("if walk.Deep() {\naeonrt.VisitLater(walk, self, %s.EachRefWithin, visit)\nreturn\n}", name)
+		w.add("walk = walk.Down()")
+	}
 	for _, f := range c.Fields {
 		if owning(f) {
-			p.visitRefs(w, f.Type(), "self."+p.names.obj[f], "visit")
+			p.visitRefs(w, in, f.Type(), "self."+p.names.obj[f], "visit")
 		}
 	}
 	w.add("}")
 	w.add("")
 }
 
-// visitRefs emits the code that calls visit for every plain reference in a value of type t.
-func (p *pkg) visitRefs(w *writer, t typecheck.Type, code, visit string) {
+// visitRefs emits the code that calls visit for every plain reference in a value of type t, which is a part of an object of class c where
+// that is visited within a walk; else c is nil.
+func (p *pkg) visitRefs(w *writer, c *typecheck.Class, t typecheck.Type, code, visit string) {
 	if !holdsPlainRefs(t) {
 		return
 	}
 	switch t := t.(type) {
 	case *typecheck.Class:
+		if hasInside(t, c) {
+			w.add("%s.EachRefWithin(walk, %s)", code, visit)
+			return
+		}
 		w.add("%s.EachRef(%s)", code, visit)
 	case *typecheck.Optional:
 		if typecheck.IsRef(t.Elem) {
@@ -160,25 +207,25 @@ func (p *pkg) visitRefs(w *writer, t typecheck.Type, code, visit string) {
 			return
 		}
 		w.add("if v, ok := %s.Get(); ok {", code)
-		p.visitRefs(w, t.Elem, "v", visit)
+		p.visitRefs(w, c, t.Elem, "v", visit)
 		w.add("}")
 	case *typecheck.Vector:
 		w.add("for _, v := range %s.Items() {", code)
-		p.visitRefs(w, t.Elem, "v", visit)
+		p.visitRefs(w, c, t.Elem, "v", visit)
 		w.add("}")
 	case *typecheck.Set:
 		w.add("for _, v := range %s.Keys().Items() {", code)
-		p.visitRefs(w, t.Elem, "v", visit)
+		p.visitRefs(w, c, t.Elem, "v", visit)
 		w.add("}")
 	case *typecheck.Map:
 		if holdsPlainRefs(t.Key) {
 			w.add("for _, v := range %s.Keys().Items() {", code)
-			p.visitRefs(w, t.Key, "v", visit)
+			p.visitRefs(w, c, t.Key, "v", visit)
 			w.add("}")
 		}
 		if holdsPlainRefs(t.Value) {
 			w.add("for _, v := range aeonrt.ValuesOf(%s).Items() {", code)
-			p.visitRefs(w, t.Value, "v", visit)
+			p.visitRefs(w, c, t.Value, "v", visit)
 			w.add("}")
 		}
 	}

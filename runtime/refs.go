@@ -63,9 +63,18 @@ func GetClientRef(d *Decoder) ClientRef {
 }
 
 // Labelled returns v, of which code makes a text, when the labels are known of all actors that v refers to: those of other stores are asked for.
-// put encodes v.
+// put encodes v. It faults, as that text would, where v nests too deeply for it.
 func Labelled[T any](cx *Cx, v T, put func(*Encoder, T)) T {
 	if of, abroad := activation.LabelsOf(cx); abroad {
+		defer func() {
+			switch r := recover().(type) {
+			case nil:
+			case value.Fault: // values fault here for one reason
+				value.FailNesting()
+			default:
+				panic(r)
+			}
+		}()
 		var e Encoder
 		e.VisitWith(of)
 		put(&e, v)

@@ -306,6 +306,24 @@ func EqualContents[T any](b, c Box[T], eq func(a, b T) bool) bool {
 	return value.EqualContents(b, c, eq)
 }
 
+// Walk is where a walk through a value of a class that may contain itself has come to; Later has what it visits later. Nesting counts the
+// objects around the one whose text is being made.
+type (
+	Walk    = value.Walk
+	Later   = value.Later
+	Nesting = value.Nesting
+)
+
+// EqualLater has two objects compared later. Until then they count as equal.
+func EqualLater[T any](w Walk, a, b T, equal func(a T, w Walk, b T) bool) bool {
+	return value.EqualLater(w, a, b, equal)
+}
+
+// VisitLater has the references in an object shown to visit later.
+func VisitLater[T any](w Walk, v T, each func(v T, w Walk, visit func(Ref)), visit func(Ref)) {
+	value.VisitLater(w, v, each, visit)
+}
+
 // OptText returns the text of the value, or null.
 func OptText[T any](o Opt[T], str func(T) string) string { return value.OptText(o, str) }
 

@@ -34,17 +34,18 @@ func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 		return f.who.name
 	case typecheck.PrintFunc:
 		if f.ev != nil {
-			f.ev.print(f, printed(args))
+			f.ev.print(f, f.printed(x, args))
 		} else {
-			f.th.print(printed(args))
+			f.th.print(f.printed(x, args))
 		}
 		return nil
-	case typecheck.LogFunc: // the log is no output of the program
+	case typecheck.LogFunc: // the log is no output of the program, but may fail
+		f.printed(x, args)
 		return nil
 	case typecheck.LenFunc:
 		return intValue(sizeOf(args[0]))
 	case typecheck.StrFunc:
-		return text(args[0])
+		return f.text(x, args[0])
 	case typecheck.ParseIntFunc:
 		return parseInt(args[0].(string))
 	case typecheck.ParseFloatFunc:
@@ -70,13 +71,13 @@ func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 }
 
 // printed is the line of print and log: the texts with one space between.
-func printed(args []value) string {
+func (f *frame) printed(x *ast.Call, args []value) string {
 	var b strings.Builder
 	for i, v := range args {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		writeText(&b, v)
+		b.WriteString(f.text(x, v))
 	}
 	return b.String()
 }
@@ -124,7 +125,7 @@ func (f *frame) conversion(x *ast.Call, c *typecheck.Call, v value) value {
 	}
 	switch {
 	case to.Kind == typecheck.StringKind:
-		return text(v)
+		return f.text(x, v)
 	case to.Kind == typecheck.BytesKind:
 		if s, ok := v.(string); ok {
 			return byteString(s)

@@ -39,6 +39,15 @@ func each[T any](list []T, f func(T)) {
 }
 
 func (w *encoder) value(v value) {
+	for left := []value{v}; len(left) > 0; {
+		v, left = left[len(left)-1], left[:len(left)-1]
+		w.head(v)
+		left = push(left, parts(v)...)
+	}
+}
+
+// head writes what of v is none of its parts.
+func (w *encoder) head(v value) {
 	switch v := v.(type) {
 	case nil:
 		w.tag(0)
@@ -67,27 +76,20 @@ func (w *encoder) value(v value) {
 		w.tag(8)
 		w.uint(uint64(v.of.Index))
 		if v.payload != nil {
-			w.values(v.payload.elems)
+			w.uint(uint64(len(v.payload.elems)))
 		}
 	case *structure:
 		w.tag(9)
-		w.values(v.fields)
+		w.uint(uint64(len(v.fields)))
 	case *vector:
 		w.tag(10)
-		w.values(v.elems)
+		w.uint(uint64(len(v.elems)))
 	case *table:
 		w.tag(11)
 		w.uint(uint64(len(v.entries)))
-		for _, e := range v.entries {
-			w.value(e.key)
-			w.value(e.value)
-		}
 	case *rows:
 		w.tag(15)
 		w.uint(uint64(len(v.list)))
-		for _, row := range v.list {
-			w.value(row)
-		}
 	case actorRef:
 		w.tag(12)
 		w.id(v.who.id)

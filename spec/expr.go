@@ -28,7 +28,7 @@ func (f *frame) eval(x ast.Expr) value {
 			if s, ok := part.(*ast.StringLit); ok {
 				b.WriteString(s.Value)
 			} else {
-				writeText(&b, f.eval(part))
+				b.WriteString(f.text(part, f.eval(part)))
 			}
 		}
 		return b.String()

@@ -5,17 +5,31 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// text returns what print, str and interpolation write for v.
-func text(v value) string {
+// textNestingMax bounds how many objects of classes that may contain themselves lie in each other in a value that has a text.
+const textNestingMax = 1000
+
+// text is what print, str and interpolation write for v: [LIBRARY].
+func (f *frame) text(at ast.Node, v value) string {
 	var b strings.Builder
-	writeText(&b, v)
+	if !writeText(&b, v, 0) {
+		f.fail(at, "text of a value that nests deeper than "+strconv.Itoa(textNestingMax))
+	}
 	return b.String()
 }
 
-func writeText(b *strings.Builder, v value) {
+// text returns the text of v, or the beginning of one that nests too deeply.
+func text(v value) string {
+	var b strings.Builder
+	writeText(&b, v, 0)
+	return b.String()
+}
+
+// writeText writes the text of v, which is within so many objects of classes that may contain themselves. It reports whether these are not too many.
+func writeText(b *strings.Builder, v value, within int) bool {
 	switch v := v.(type) {
 	case nil:
 		b.WriteString("null")
@@ -40,22 +54,23 @@ func writeText(b *strings.Builder, v value) {
 	case enumValue:
 		b.WriteString(v.of.Name())
 		if v.payload != nil {
-			writeList(b, "(", v.payload.elems, ")")
+			return writeList(b, "(", v.payload.elems, ")", within, nil)
 		}
 	case *structure:
-		b.WriteString(v.class.Name() + "{")
-		for i, x := range v.fields {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(v.class.Fields[i].Name() + ": ")
-			writeText(b, x)
+		if v.class.ContainsItself {
+			within++
 		}
-		b.WriteString("}")
+		if within > textNestingMax {
+			return false
+		}
+		return writeList(b, v.class.Name()+"{", v.fields, "}", within, func(i int) string { return v.class.Fields[i].Name() + ": " })
 	case *vector:
-		writeList(b, "[", v.elems, "]")
+		return writeList(b, "[", v.elems, "]", within, nil)
 	case *table:
-		writeTable(b, v)
+		if v.set {
+			return writeList(b, "{", v.keys().elems, "}", within, nil)
+		}
+		return writeList(b, "{", v.values().elems, "}", within, func(i int) string { return text(v.entries[i].key) + ": " })
 	case actorRef:
 		b.WriteString(v.who.label())
 	case clientRef:
@@ -63,32 +78,25 @@ func writeText(b *strings.Builder, v value) {
 	default:
 		panic("spec: a value without text")
 	}
+	return true
 }
 
-func writeList(b *strings.Builder, open string, list []value, end string) {
+// writeList writes values with commas between them, and before each what label returns for it; label may be nil.
+func writeList(b *strings.Builder, open string, list []value, end string, within int, label func(i int) string) bool {
 	b.WriteString(open)
 	for i, x := range list {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		writeText(b, x)
+		if label != nil {
+			b.WriteString(label(i))
+		}
+		if !writeText(b, x, within) {
+			return false
+		}
 	}
 	b.WriteString(end)
-}
-
-func writeTable(b *strings.Builder, t *table) {
-	b.WriteString("{")
-	for i, e := range t.entries {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		writeText(b, e.key)
-		if !t.set {
-			b.WriteString(": ")
-			writeText(b, e.value)
-		}
-	}
-	b.WriteString("}")
+	return true
 }
 
 func floatText(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

@@ -177,21 +177,45 @@ func constantInt(c constant.Value) int64 {
 	return int64(n)
 }
 
+// push adds parts of a value to a list of what a loop goes through from its end, so that the first part is the next one. Objects nest more
+// deeply than the stack of Go goes.
+func push(list []value, parts ...value) []value {
+	n := len(list)
+	list = append(list, parts...)
+	slices.Reverse(list[n:])
+	return list
+}
+
 // equal is == of the language: structural, by identity for references.
 func equal(a, b value) bool {
+	lefts, rights := []value{a}, []value{b}
+	for len(lefts) > 0 {
+		n := len(lefts) - 1
+		a, b := lefts[n], rights[n]
+		x, y := parts(a), parts(b)
+		if !alike(a, b) || len(x) != len(y) {
+			return false
+		}
+		lefts, rights = push(lefts[:n], x...), push(rights[:n], y...)
+	}
+	return true
+}
+
+// alike is == without the parts of values.
+func alike(a, b value) bool {
 	switch a := a.(type) {
 	case *structure:
-		b, ok := b.(*structure)
-		return ok && slices.EqualFunc(a.fields, b.fields, equal)
+		_, ok := b.(*structure)
+		return ok
 	case *vector:
-		b, ok := b.(*vector)
-		return ok && slices.EqualFunc(a.elems, b.elems, equal)
+		_, ok := b.(*vector)
+		return ok
 	case *table:
-		b, ok := b.(*table)
-		return ok && slices.EqualFunc(a.entries, b.entries, func(x, y entry) bool { return equal(x.key, y.key) && equal(x.value, y.value) })
+		_, ok := b.(*table)
+		return ok
 	case enumValue:
 		b, ok := b.(enumValue)
-		return ok && a.of == b.of && (a.payload == nil || equal(a.payload, b.payload))
+		return ok && a.of == b.of
 	case actorRef:
 		b, ok := b.(actorRef)
 		return ok && a.who.id == b.who.id
@@ -200,6 +224,33 @@ func equal(a, b value) bool {
 		return ok && a.id == b.id
 	}
 	return a == b
+}
+
+// parts returns the values that v consists of: of a map, each key with the value behind it.
+func parts(v value) []value {
+	switch v := v.(type) {
+	case *structure:
+		return v.fields
+	case *vector:
+		return v.elems
+	case *table:
+		list := make([]value, 0, 2*len(v.entries))
+		for _, e := range v.entries {
+			list = append(list, e.key, e.value)
+		}
+		return list
+	case *rows:
+		list := make([]value, len(v.list))
+		for i, row := range v.list {
+			list[i] = row
+		}
+		return list
+	case enumValue:
+		if v.payload != nil {
+			return v.payload.elems
+		}
+	}
+	return nil
 }
 
 // compare orders two values of one ordered type, or two keys.
@@ -321,31 +372,19 @@ func (s *structure) with(i int, v value) *structure {
 // eachPlainRef calls f for every plain reference in v, with repetitions: what a plain
 // field that holds v owns. Yield fields of value classes own nothing.
 func eachPlainRef(v value, f func(actorRef)) {
-	switch v := v.(type) {
-	case actorRef:
-		f(v)
-	case *structure:
-		for i, x := range v.fields {
-			if !v.class.Fields[i].Yield {
-				eachPlainRef(x, f)
+	for left := []value{v}; len(left) > 0; {
+		v, left = left[len(left)-1], left[:len(left)-1]
+		switch v := v.(type) {
+		case actorRef:
+			f(v)
+		case *structure:
+			for i, x := range slices.Backward(v.fields) {
+				if !v.class.Fields[i].Yield {
+					left = append(left, x)
+				}
 			}
-		}
-	case *vector:
-		for _, x := range v.elems {
-			eachPlainRef(x, f)
-		}
-	case *table:
-		for _, e := range v.entries {
-			eachPlainRef(e.key, f)
-			eachPlainRef(e.value, f)
-		}
-	case *rows:
-		for _, row := range v.list {
-			eachPlainRef(row, f)
-		}
-	case enumValue:
-		if v.payload != nil {
-			eachPlainRef(v.payload, f)
+		default:
+			left = push(left, parts(v)...)
 		}
 	}
 }

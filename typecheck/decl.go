@@ -275,8 +275,37 @@ func (c *checker) layout() {
 	for _, class := range c.pkg.Classes {
 		if class.Kind == ast.ValueClass {
 			visit(class)
+			class.ContainsItself = class.reaches(class, make(map[*Class]bool))
 		}
 	}
+}
+
+// reaches reports whether an object of a value class may have one of class other inside. A class of another package has none of this one.
+func (c *Class) reaches(other *Class, seen map[*Class]bool) bool {
+	var within func(t Type) bool
+	within = func(t Type) bool {
+		switch t := t.(type) {
+		case *Optional:
+			return within(t.Elem)
+		case *Vector:
+			return within(t.Elem)
+		case *Map: // whose keys have no parts
+			return within(t.Value)
+		case *Class:
+			if t == other {
+				return true
+			}
+			return t.Kind == ast.ValueClass && t.Pkg == other.Pkg && !seen[t] && t.reaches(other, seen)
+		}
+		return false
+	}
+	seen[c] = true
+	for _, f := range c.Fields {
+		if within(f.typ) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *checker) recursiveValue(class *Class, path []*Var) {

@@ -105,6 +105,9 @@ type Class struct {
 	// Snapshot is the snapshot block of an actor class, nil if it has none.
 	Snapshot *Func
 
+	// ContainsItself: an object of the value class may have one of it inside, through optional values and containers, too. Only
+	// such objects nest deeper than their types.
+	ContainsItself bool
 	// SelfRecursive: the ownership graph has the self-loop Class -> Class.
 	SelfRecursive bool
 	// Owns lists the actor classes this one has an ownership edge to, itself

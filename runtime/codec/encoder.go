@@ -50,8 +50,8 @@ func (e *Encoder) Reset() { *e = Encoder{buf: append(e.buf[:0], Version)} }
 // has one.
 func (e *Encoder) Append(buf []byte) { *e = Encoder{buf: buf} }
 
-// VisitWith makes the encoder visit the parts of what is encoded next, for v, which may nest as deeply as memory has it. The message is of no use.
-func (e *Encoder) VisitWith(v any) { *e = Encoder{buf: e.buf[:0], depth: math.MinInt, Visitor: v} }
+// VisitWith makes the encoder visit the parts of what is encoded next, for v. The message is of no use.
+func (e *Encoder) VisitWith(v any) { *e = Encoder{buf: e.buf[:0], Visitor: v} }
 
 // Data returns the message so far. It is valid until the next call.
 func (e *Encoder) Data() []byte { return e.buf }

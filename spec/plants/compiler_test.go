@@ -17,6 +17,18 @@ var ofCompiler = []plant{
 		"\tMarkShared(&v) // where v comes from, it may be written\n",
 		"",
 		"./spec/golden -run TestGoldenPrograms"),
+	bug("the stack ends before a value", "codegen/valueclass.go", // that nests deeper
+		`w.add("if walk.Deep() {\nreturn`,
+		`w.add("if false {\nreturn`,
+		"./codegen -run TestDeepValues"),
+	bug("what lies deep counts as equal", "runtime/value/nesting.go",
+		"return l.visits == nil || rest(l.visits)",
+		"return true",
+		"./spec/golden -run TestGoldenPrograms -only value-nests"),
+	bug("a text nests without end", "runtime/value/nesting.go",
+		"n.tooDeep = n.tooDeep || n.depth == textNestingMax",
+		"",
+		"./spec/golden -run TestGoldenPrograms -only value-nests"),
 	bug("a value contains itself", "codegen/assign.go", // as it is read when the way to it has a new box
 		" && (v.loads == 0 || !f.holdsBoxes(v.typ))",
 		"",

@@ -27,12 +27,32 @@ func (self Crate) Share() Crate {
 
 // Equal reports whether both values have equal fields.
 func (self Crate) Equal(other Crate) bool {
-	return self.Number == other.Number && self.Name == other.Name && self.Kind == other.Kind && aeonrt.EqualElems(self.Weights, other.Weights, aeonrt.Eq[float64]) && aeonrt.EqualContents(self.Inner, other.Inner, Crate.Equal)
+	var later aeonrt.Later
+	return self.EqualWithin(later.Walk(), other) && later.Rest()
+}
+
+// EqualWithin is Equal within a walk, which compares later what lies too deep.
+func (self Crate) EqualWithin(walk aeonrt.Walk, other Crate) bool {
+	if walk.Deep() {
+		return aeonrt.EqualLater(walk, self, other, Crate.EqualWithin)
+	}
+	walk = walk.Down()
+	return self.Number == other.Number && self.Name == other.Name && self.Kind == other.Kind && aeonrt.EqualElems(self.Weights, other.Weights, aeonrt.Eq[float64]) && aeonrt.EqualContents(self.Inner, other.Inner, func(x, y Crate) bool { return x.EqualWithin(walk, y) })
 }
 
 // Str returns the text of the value.
 func (self Crate) Str() string {
-	return "Crate{" + "Number: " + aeonrt.StrInt(self.Number) + ", Name: " + self.Name + ", Kind: " + self.Kind.Str() + ", Weights: " + aeonrt.VectorText(self.Weights, aeonrt.StrFloat) + ", Inner: " + aeonrt.BoxText(self.Inner, Crate.Str) + "}"
+	var nesting aeonrt.Nesting
+	return nesting.Whole(self.StrWithin(&nesting))
+}
+
+// StrWithin is Str within the objects that nesting counts.
+func (self Crate) StrWithin(nesting *aeonrt.Nesting) string {
+	if !nesting.Enter() {
+		return ""
+	}
+	defer nesting.Leave()
+	return "Crate{" + "Number: " + aeonrt.StrInt(self.Number) + ", Name: " + self.Name + ", Kind: " + self.Kind.Str() + ", Weights: " + aeonrt.VectorText(self.Weights, aeonrt.StrFloat) + ", Inner: " + aeonrt.BoxText(self.Inner, func(x Crate) string { return x.StrWithin(nesting) }) + "}"
 }
 
 func AeonPutCrate(e *aeonrt.Encoder, v Crate) {
@@ -117,7 +137,13 @@ func (self Content) Equal(other Content) bool {
 
 // Str returns the text of the value.
 func (self Content) Str() string {
-	return "Content{" + "Open: " + aeonrt.StrBool(self.Open) + ", Count: " + aeonrt.StrInt(self.Count) + ", Mass: " + aeonrt.StrInt(self.Mass) + ", Rate: " + aeonrt.StrFloat(self.Rate) + ", Raw: " + self.Raw.Str() + ", Since: " + self.Since.Str() + ", Shift: " + self.Shift.Str() + ", Main: " + aeonrt.OptText(self.Main, Kind.Str) + ", Last: " + aeonrt.BoxText(self.Last, Crate.Str) + ", Names: " + aeonrt.VectorText(self.Names, aeonrt.StrString) + ", Crates: " + aeonrt.VectorText(self.Crates, Crate.Str) + ", Numbers: " + self.Numbers.Str(aeonrt.StrInt[int64]) + ", Seals: " + self.Seals.Str(func(x aeonrt.BytesKey) string { return string(x) }) + ", Times: " + self.Times.Str(aeonrt.Duration.Str) + ", Others: " + self.Others.Str(DepotRef.String) + ", ByName: " + aeonrt.MapText(self.ByName, aeonrt.StrString, Crate.Str) + ", ByLevel: " + aeonrt.MapText(self.ByLevel, aeonrt.StrInt[int8], aeonrt.StrInt[int64]) + ", Marks: " + aeonrt.MapText(self.Marks, aeonrt.StrInt[uint32], aeonrt.StrBool) + ", Words: " + aeonrt.MapText(self.Words, aeonrt.StrBool, aeonrt.StrString) + ", ByKind: " + aeonrt.MapText(self.ByKind, Kind.Str, func(x aeonval.Vector[int64]) string { return aeonrt.VectorText(x, aeonrt.StrInt[int64]) }) + ", Log: " + aeonrt.MapText(self.Log, aeonrt.Time.Str, aeonrt.StrInt[int64]) + ", Distance: " + aeonrt.MapText(self.Distance, DepotRef.String, aeonrt.StrInt[int64]) + ", Rows: " + aeonrt.VectorText(self.Rows, Crate.Str) + "}"
+	var nesting aeonrt.Nesting
+	return nesting.Whole(self.StrWithin(&nesting))
+}
+
+// StrWithin is Str within the objects that nesting counts.
+func (self Content) StrWithin(nesting *aeonrt.Nesting) string {
+	return "Content{" + "Open: " + aeonrt.StrBool(self.Open) + ", Count: " + aeonrt.StrInt(self.Count) + ", Mass: " + aeonrt.StrInt(self.Mass) + ", Rate: " + aeonrt.StrFloat(self.Rate) + ", Raw: " + self.Raw.Str() + ", Since: " + self.Since.Str() + ", Shift: " + self.Shift.Str() + ", Main: " + aeonrt.OptText(self.Main, Kind.Str) + ", Last: " + aeonrt.BoxText(self.Last, func(x Crate) string { return x.StrWithin(nesting) }) + ", Names: " + aeonrt.VectorText(self.Names, aeonrt.StrString) + ", Crates: " + aeonrt.VectorText(self.Crates, func(x Crate) string { return x.StrWithin(nesting) }) + ", Numbers: " + self.Numbers.Str(aeonrt.StrInt[int64]) + ", Seals: " + self.Seals.Str(func(x aeonrt.BytesKey) string { return string(x) }) + ", Times: " + self.Times.Str(aeonrt.Duration.Str) + ", Others: " + self.Others.Str(DepotRef.String) + ", ByName: " + aeonrt.MapText(self.ByName, aeonrt.StrString, func(x Crate) string { return x.StrWithin(nesting) }) + ", ByLevel: " + aeonrt.MapText(self.ByLevel, aeonrt.StrInt[int8], aeonrt.StrInt[int64]) + ", Marks: " + aeonrt.MapText(self.Marks, aeonrt.StrInt[uint32], aeonrt.StrBool) + ", Words: " + aeonrt.MapText(self.Words, aeonrt.StrBool, aeonrt.StrString) + ", ByKind: " + aeonrt.MapText(self.ByKind, Kind.Str, func(x aeonval.Vector[int64]) string { return aeonrt.VectorText(x, aeonrt.StrInt[int64]) }) + ", Log: " + aeonrt.MapText(self.Log, aeonrt.Time.Str, aeonrt.StrInt[int64]) + ", Distance: " + aeonrt.MapText(self.Distance, DepotRef.String, aeonrt.StrInt[int64]) + ", Rows: " + aeonrt.VectorText(self.Rows, func(x Crate) string { return x.StrWithin(nesting) }) + "}"
 }
 
 // EachRef calls visit for every plain actor reference in the value.
