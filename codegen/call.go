@@ -204,11 +204,11 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 	}
 	switch {
 	case x.Every != nil && x.After == nil:
-		return fresh(typecheck.Void, "cx.EmitEvery("+goDuration(timer[1])+", "+name+", "+target+")")
+		return fresh(typecheck.Void, "cx.EmitEvery("+target+", "+goDuration(timer[1])+", "+name+")")
 	case x.Every != nil:
-		return fresh(typecheck.Void, "cx.EmitAfterEvery("+goDuration(timer[0])+", "+goDuration(timer[1])+", "+name+", "+target+")")
+		return fresh(typecheck.Void, "cx.EmitAfterEvery("+target+", "+goDuration(timer[0])+", "+goDuration(timer[1])+", "+name+")")
 	case x.After != nil:
-		return fresh(typecheck.Void, "cx.EmitAfter("+goDuration(timer[0])+", "+name+", "+target+")")
+		return fresh(typecheck.Void, "cx.EmitAfter("+target+", "+goDuration(timer[0])+", "+name+")")
 	}
 	return fresh(typecheck.Void, "cx.Emit("+target+")")
 }
@@ -267,9 +267,9 @@ func (f *fn) callback(x *ast.Call, c *typecheck.Call, vals []val) val {
 	}
 	switch {
 	case x.Every != nil:
-		return fresh(typecheck.Void, "cx.CallbackAfterEvery("+goDuration(after)+", "+goDuration(every)+", "+name+", "+target+")")
+		return fresh(typecheck.Void, "cx.CallbackAfterEvery("+target+", "+goDuration(after)+", "+goDuration(every)+", "+name+")")
 	case x.After != nil:
-		return fresh(typecheck.Void, "cx.CallbackAfter("+goDuration(after)+", "+name+", "+target+")")
+		return fresh(typecheck.Void, "cx.CallbackAfter("+target+", "+goDuration(after)+", "+name+")")
 	}
 	return fresh(typecheck.Void, f.ctx()+".Callback("+target+")")
 }

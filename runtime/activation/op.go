@@ -114,9 +114,9 @@ func (cx *Cx) Emit(target order.Ref, m *Method, args order.Args) {
 	Of(cx).emit(Op{Kind: OpEmit, Target: order.HandleOf(target), Method: m, Args: args})
 }
 
-// EmitAfter issues an event on target that becomes due d after the commit. A name, if
-// not empty, replaces this actor's timer of that name.
-func (cx *Cx) EmitAfter(d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
+// EmitAfter issues an event on target that becomes due d after the commit. A name, if not empty, replaces this actor's
+// timer of that name. The parameters stand in the order in which a program evaluates them.
+func (cx *Cx) EmitAfter(target order.Ref, m *Method, args order.Args, d time.Duration, name string) {
 	if order.HandleOf(target) == nil {
 		fault(MsgNull)
 	}
@@ -127,12 +127,12 @@ func (cx *Cx) EmitAfter(d time.Duration, name string, target order.Ref, m *Metho
 // actor's timer of that name. Ticks that were missed coalesce into one.
 //
 //go:noinline
-func (cx *Cx) EmitEvery(d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
-	cx.EmitAfterEvery(d, d, name, target, m, args)
+func (cx *Cx) EmitEvery(target order.Ref, m *Method, args order.Args, d time.Duration, name string) {
+	cx.EmitAfterEvery(target, m, args, d, d, name)
 }
 
 // EmitAfterEvery is EmitEvery with a first tick that comes after another time.
-func (cx *Cx) EmitAfterEvery(first, d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
+func (cx *Cx) EmitAfterEvery(target order.Ref, m *Method, args order.Args, first, d time.Duration, name string) {
 	if order.HandleOf(target) == nil {
 		fault(MsgNull)
 	}
@@ -164,7 +164,7 @@ func (cx *Cx) Callback(target Receiver, m Callback, args order.Args) {
 
 // CallbackAfter is Callback, d after the commit. A name, if not empty, replaces this
 // actor's timer of that name.
-func (cx *Cx) CallbackAfter(d time.Duration, name string, target Receiver, m Callback, args order.Args) {
+func (cx *Cx) CallbackAfter(target Receiver, m Callback, args order.Args, d time.Duration, name string) {
 	if target.IsNull() {
 		fault(MsgNull)
 	}
@@ -172,7 +172,7 @@ func (cx *Cx) CallbackAfter(d time.Duration, name string, target Receiver, m Cal
 }
 
 // CallbackAfterEvery is EmitAfterEvery for a callback.
-func (cx *Cx) CallbackAfterEvery(first, d time.Duration, name string, target Receiver, m Callback, args order.Args) {
+func (cx *Cx) CallbackAfterEvery(target Receiver, m Callback, args order.Args, first, d time.Duration, name string) {
 	if target.IsNull() {
 		fault(MsgNull)
 	}

@@ -28,7 +28,7 @@ func TestCloseAmidEverything(t *testing.T) {
 			for i := range kids {
 				kids[i] = d.hire(cx)
 			}
-			cx.EmitEvery(time.Microsecond, "tick", kids[0].Ref, &methodAlone, work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) }))
+			cx.EmitEvery(kids[0].Ref, &methodAlone, work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) }), time.Microsecond, "tick")
 		}))
 		var wg sync.WaitGroup
 		begun := make(chan struct{}, 64)

@@ -84,7 +84,7 @@ func TestALetterIsInTheBatchThatRemovesItsRow(t *testing.T) {
 		want  []string
 	}{
 		{"a sub-event", func(cx *Cx, self order.Ref) { cx.Emit(self, fail, nil) }, []string{both}},
-		{"a timer", func(cx *Cx, self order.Ref) { cx.EmitAfter(time.Second, "", self, fail, nil) }, []string{moved, both}},
+		{"a timer", func(cx *Cx, self order.Ref) { cx.EmitAfter(self, fail, nil, time.Second, "") }, []string{moved, both}},
 		{"a step on the same actor", func(cx *Cx, self order.Ref) { cx.Emit(self, here, nil) }, []string{moved, both}},
 		{"a step on another actor", func(cx *Cx, self order.Ref) { cx.Emit(self, there, nil) }, []string{moved, both}},
 		{"a call of a Go function", func(cx *Cx, _ order.Ref) { cx.Go(&v.quiet, v.send(1)) }, []string{both}},

@@ -180,7 +180,7 @@ func TestTimersComeBack(t *testing.T) {
 		mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
 			a := New[*account](cx, &classAccount)
 			Constructed(cx)
-			cx.EmitAfter(time.Second, name, a.Self.Ref(), &methodDeposit, &depositArgs{amount: amount})
+			cx.EmitAfter(a.Self.Ref(), &methodDeposit, &depositArgs{amount: amount}, time.Second, name)
 		}))
 	}
 	remind("early", 1)

@@ -165,7 +165,7 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 		undo.VectorPushOwned(cx.UndoLog(), &d.Self, 4, &d.kids, lost)
 		cx.Print("never seen")
 		cx.Emit(r.Ref, &methodWork, work(func(*Cx, *desk) { t.Error("a sub-event of an aborted event ran") }))
-		cx.EmitAfter(time.Second, "", r.Ref, &methodWork, work(func(*Cx, *desk) { t.Error("a timer of an aborted event fired") }))
+		cx.EmitAfter(r.Ref, &methodWork, work(func(*Cx, *desk) { t.Error("a timer of an aborted event fired") }), time.Second, "")
 		Abort(cx, "enough")
 	})
 	var abort *event.AbortError
@@ -336,11 +336,11 @@ func TestTimersFireReplaceCancelAndCoalesce(t *testing.T) {
 		return func(cx *Cx, _ *desk) { log = append(log, what+"@"+value.StrInt(cx.Now()/1e9-1000)) }
 	}
 	mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {
-		cx.EmitAfter(3*time.Second, "", r.Ref, &methodWork, note("late"))
-		cx.EmitAfter(time.Second, "x", r.Ref, &methodWork, note("replaced"))
-		cx.EmitAfter(2*time.Second, "x", r.Ref, &methodWork, note("x"))
-		cx.EmitEvery(2*time.Second, "tick", r.Ref, &methodWork, note("tick"))
-		cx.EmitAfter(time.Second, "gone", r.Ref, &methodWork, note("gone"))
+		cx.EmitAfter(r.Ref, &methodWork, note("late"), 3*time.Second, "")
+		cx.EmitAfter(r.Ref, &methodWork, note("replaced"), time.Second, "x")
+		cx.EmitAfter(r.Ref, &methodWork, note("x"), 2*time.Second, "x")
+		cx.EmitEvery(r.Ref, &methodWork, note("tick"), 2*time.Second, "tick")
+		cx.EmitAfter(r.Ref, &methodWork, note("gone"), time.Second, "gone")
 		cx.Cancel("gone")
 	}))
 	cl.Advance(5 * time.Second)
@@ -367,8 +367,8 @@ func TestTimersFireReplaceCancelAndCoalesce(t *testing.T) {
 	}
 	// The timers of an actor go with it.
 	mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {
-		cx.EmitEvery(time.Second, "tick", r.Ref, &methodWork, note("tick"))
-		cx.EmitAfter(time.Second, "", r.Ref, &methodWork, note("once"))
+		cx.EmitEvery(r.Ref, &methodWork, note("tick"), time.Second, "tick")
+		cx.EmitAfter(r.Ref, &methodWork, note("once"), time.Second, "")
 	}))
 	mustNot(t, cl.Delete(r.Ref))
 	cl.Advance(10 * time.Second)
@@ -383,7 +383,7 @@ func TestRealTimersFire(t *testing.T) {
 	r := newDesk(t, cl)
 	fired := make(chan struct{})
 	mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {
-		cx.EmitAfter(5*time.Millisecond, "", r.Ref, &methodWork, work(func(*Cx, *desk) { close(fired) }))
+		cx.EmitAfter(r.Ref, &methodWork, work(func(*Cx, *desk) { close(fired) }), 5*time.Millisecond, "")
 	}))
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -430,8 +430,8 @@ func TestNamedTimersWantTheirIssuerForWriting(t *testing.T) {
 	glance := methodAlone
 	glance.Self = order.Read
 	for what, change := range map[string]func(cx *Cx){
-		"after":  func(cx *Cx) { cx.EmitAfter(time.Second, "x", r.Ref, &methodAlone, work(nil)) },
-		"every":  func(cx *Cx) { cx.EmitEvery(time.Second, "x", r.Ref, &methodAlone, work(nil)) },
+		"after":  func(cx *Cx) { cx.EmitAfter(r.Ref, &methodAlone, work(nil), time.Second, "x") },
+		"every":  func(cx *Cx) { cx.EmitEvery(r.Ref, &methodAlone, work(nil), time.Second, "x") },
 		"cancel": func(cx *Cx) { cx.Cancel("x") },
 	} {
 		before := s.Stats().Withdrawals
@@ -441,7 +441,7 @@ func TestNamedTimersWantTheirIssuerForWriting(t *testing.T) {
 		}
 	}
 	before := s.Stats().Withdrawals
-	mustNot(t, cl.Await(r.Ref, &glance, work(func(cx *Cx, _ *desk) { cx.EmitAfter(time.Second, "", r.Ref, &methodAlone, work(nil)) })))
+	mustNot(t, cl.Await(r.Ref, &glance, work(func(cx *Cx, _ *desk) { cx.EmitAfter(r.Ref, &methodAlone, work(nil), time.Second, "") })))
 	if n := s.Stats().Withdrawals - before; n != 0 {
 		t.Errorf("without a name: %d attempts were withdrawn", n)
 	}

@@ -18,12 +18,12 @@ func TestTimersOfAnActorFireInOrder(t *testing.T) {
 		r := newDesk(t, cl)
 		mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {
 			for i := range int64(timers) {
-				cx.EmitAfter(time.Millisecond, "", r.Ref, &methodWork, work(func(cx *Cx, d *desk) {
+				cx.EmitAfter(r.Ref, &methodWork, work(func(cx *Cx, d *desk) {
 					if d.n != i {
 						t.Errorf("timer %d has fired as number %d", i, d.n)
 					}
 					d.setN(cx, d.n+1)
-				}))
+				}), time.Millisecond, "")
 			}
 		}))
 		mustNot(t, s.Quiesce(t.Context()))
@@ -44,9 +44,9 @@ func TestTimersEndWithTheirClient(t *testing.T) {
 	g := NewClientObject(guest, &ClientObject{}, nil)
 	hear := &ClientMethod{Class: "Guest", Name: "hear", Run: func(*Client, any, order.Args) { heard++ }}
 	mustNot(t, r.await(guest, func(cx *Cx, _ *desk) {
-		cx.CallbackAfterEvery(time.Second, time.Second, "", g, hear, nil)
-		cx.CallbackAfterEvery(time.Second, time.Second, "named", g, hear, nil)
-		cx.CallbackAfter(5*time.Second, "", g, hear, nil)
+		cx.CallbackAfterEvery(g, hear, nil, time.Second, time.Second, "")
+		cx.CallbackAfterEvery(g, hear, nil, time.Second, time.Second, "named")
+		cx.CallbackAfter(g, hear, nil, 5*time.Second, "")
 	}))
 	cl.Advance(2 * time.Second)
 	if heard != 4 {

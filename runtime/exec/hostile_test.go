@@ -170,7 +170,7 @@ func TestTimersSetByADeletingEventAreGone(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	p, k := parentAndKid(t, cl)
 	mustNot(t, p.await(cl, func(cx *Cx, d *desk) {
-		k.do(cx, func(cx *Cx, d *desk) { cx.EmitEvery(time.Second, "", p.Ref, &methodWork, work(nil)) })
+		k.do(cx, func(cx *Cx, d *desk) { cx.EmitEvery(p.Ref, &methodWork, work(nil), time.Second, "") })
 		Delete(cx, k.Ref)
 	}))
 	cl.Advance(time.Minute)
@@ -182,7 +182,7 @@ func TestTimersSetByADeletingEventAreGone(t *testing.T) {
 func TestAFiringWhoseIssuerIsDeletedDoesNothing(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	a, b := newDesk(t, cl), newDesk(t, cl)
-	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitAfter(time.Second, "", b.Ref, &methodAlone, work(nil)) }))
+	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitAfter(b.Ref, &methodAlone, work(nil), time.Second, "") }))
 	mustNot(t, cl.Await(a.Ref, &methodAlone, work(func(cx *Cx, _ *desk) {
 		s.rush(time.Second)
 		until(func() bool { return s.Waiting() > 0 }) // the firing waits for its issuer
@@ -198,8 +198,8 @@ func TestTimersOfADeletedActorAreGone(t *testing.T) {
 	s, cl := testSystem(t, Config{Clock: sched.NewSimClock(time.Unix(0, 0))})
 	a, b := newDesk(t, cl), newDesk(t, cl)
 	mustNot(t, a.await(cl, func(cx *Cx, d *desk) {
-		cx.EmitEvery(time.Second, "tick", b.Ref, &methodAlone, work(nil))
-		cx.EmitAfter(time.Hour, "", b.Ref, &methodAlone, work(nil))
+		cx.EmitEvery(b.Ref, &methodAlone, work(nil), time.Second, "tick")
+		cx.EmitAfter(b.Ref, &methodAlone, work(nil), time.Hour, "")
 	}))
 	mustNot(t, cl.Delete(a.Ref))
 	cl.Advance(10 * time.Second)
@@ -221,7 +221,7 @@ func TestTicksCoalesceWhileTheTargetIsBusy(t *testing.T) {
 			runtime.Gosched()
 		}
 	})
-	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitEvery(100*time.Microsecond, "tick", b.Ref, &methodAlone, slow) }))
+	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitEvery(b.Ref, &methodAlone, slow, 100*time.Microsecond, "tick") }))
 	until(func() bool { return runs.Load() >= 10 })
 	if n := s.live.Count(); n > 4 {
 		t.Errorf("%d events of one timer wait behind each other", n)

@@ -101,7 +101,7 @@ func TestTicksOfTheFarFuture(t *testing.T) {
 	account, err := n.bank("one").Open(n.cl, "a")
 	mustNot(t, err)
 	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
-		cx.EmitAfterEvery(time.Second, math.MaxInt64, "x", account.Ref, &methodDeposit, &depositArgs{amount: 1})
+		cx.EmitAfterEvery(account.Ref, &methodDeposit, &depositArgs{amount: 1}, time.Second, math.MaxInt64, "x")
 	}))
 	for range 3 {
 		n.cl.Advance(time.Hour)

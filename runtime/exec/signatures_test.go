@@ -125,9 +125,9 @@ func waitingCallsOf(t *testing.T, change func(*edition)) map[string]replicatest.
 	list := map[string]replicatest.Engine{}
 	for name, issue := range map[string]func(v *edition, cx *Cx, self order.Ref){
 		"sub-event": func(v *edition, cx *Cx, self order.Ref) { cx.Emit(self, &v.add, args()) },
-		"timer":     func(v *edition, cx *Cx, self order.Ref) { cx.EmitAfter(time.Second, "", self, &v.add, args()) },
+		"timer":     func(v *edition, cx *Cx, self order.Ref) { cx.EmitAfter(self, &v.add, args(), time.Second, "") },
 		"every": func(v *edition, cx *Cx, self order.Ref) {
-			cx.EmitAfterEvery(time.Second, time.Hour, "", self, &v.add, args())
+			cx.EmitAfterEvery(self, &v.add, args(), time.Second, time.Hour, "")
 		},
 		"tail call":    func(v *edition, cx *Cx, self order.Ref) { cx.Tail(self, &v.add, args()) },
 		"continuation": func(v *edition, cx *Cx, self order.Ref) { cx.TailThis(self, &v.add, args()) },
@@ -242,7 +242,7 @@ func TestARefusedRunLeavesTheTrace(t *testing.T) {
 	s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: sched.NewSimClock(v.start), Trace: traceFunc(func(*traced) {})})
 	mustNot(t, err)
 	mustNot(t, s.Client().Await(Named(s.Client(), &v.class, "ann"), &v.do, func(cx *Cx, self order.Ref) {
-		cx.EmitAfter(time.Hour, "", self, &v.add, &pair{})
+		cx.EmitAfter(self, &v.add, &pair{}, time.Hour, "")
 	}))
 	s.Close()
 	mustNot(t, st.Close())
@@ -272,9 +272,9 @@ func TestVersionsFollowEachOther(t *testing.T) {
 	first := newEdition(unchanged)
 	e := left(t, unchanged, func(v *edition, cx *Cx, self order.Ref) {
 		for i := range 3 {
-			cx.EmitAfter(time.Second, "", self, &v.add, &pair{a: 1, b: int64(i)})
+			cx.EmitAfter(self, &v.add, &pair{a: 1, b: int64(i)}, time.Second, "")
 		}
-		cx.EmitAfter(time.Second, "", self, &v.at, nil)
+		cx.EmitAfter(self, &v.at, nil, time.Second, "")
 	})
 	second := newEdition(func(v *edition) {
 		v.add.Signature = "(duration,time)"
@@ -297,7 +297,7 @@ func TestVersionsFollowEachOther(t *testing.T) {
 	cl := s.Client()
 	ann := Named(cl, &second.class, "ann")
 	mustNot(t, cl.Await(ann, &second.do, func(cx *Cx, self order.Ref) {
-		cx.EmitAfter(time.Second, "", self, &second.add, &pair{a: 1, b: 4})
+		cx.EmitAfter(self, &second.add, &pair{a: 1, b: 4}, time.Second, "")
 	}))
 	s.Close()
 	mustNot(t, st.Flush(t.Context()))
@@ -312,7 +312,7 @@ func TestVersionsFollowEachOther(t *testing.T) {
 // A tick of an `every` keeps the signature with which its timer was set, whatever version moves the row.
 func TestATickKeepsItsSignature(t *testing.T) {
 	e := left(t, unchanged, func(v *edition, cx *Cx, self order.Ref) {
-		cx.EmitAfterEvery(time.Second, time.Second, "", self, &v.add, &pair{a: 2, b: 3})
+		cx.EmitAfterEvery(self, &v.add, &pair{a: 2, b: 3}, time.Second, time.Second, "")
 	})
 	wider := newEdition(as("(int,int):int8"))
 	if sum, _ := wider.sum(t, e); sum != 12 {

@@ -102,7 +102,7 @@ func spannedEvents(t *testing.T, s *System, cl *Client) *strings.Replacer {
 		Async(cx, b.Ref, &methodAlone, nothing)
 		cx.Emit(b.Ref, &methodAlone, nothing)
 		cx.Callback(ref, show, nil)
-		cx.EmitAfter(time.Second, "", a.Ref, &methodWork, nothing)
+		cx.EmitAfter(a.Ref, &methodWork, nothing, time.Second, "")
 	}))
 	cl.Advance(time.Second)
 	err := main.await(cl, func(cx *Cx, _ *desk) {
@@ -254,7 +254,7 @@ func TestLinksOutliveRestarts(t *testing.T) {
 		setter := Method{Class: &classAccount, Name: "set", Effects: order.Effects{Self: order.Write}}
 		setter.Run = func(cx *Cx, self any, _ order.Args) {
 			a := self.(*account)
-			cx.EmitAfter(time.Second, "t", a.Self.Ref(), &methodDeposit, &depositArgs{amount: 1})
+			cx.EmitAfter(a.Self.Ref(), &methodDeposit, &depositArgs{amount: 1}, time.Second, "t")
 		}
 		named := classAccount.Construct
 		classAccount.Construct = &Method{Class: &classAccount, Name: "Account", Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return nil }, Run: func(*Cx, any, order.Args) {}}

@@ -136,9 +136,9 @@ func TestTraceOfWhatEventsIssue(t *testing.T) {
 	mustNot(t, cl.Await(r, &methodAlone, work(func(cx *Cx, d *desk) {
 		cx.Callback(g, hear, nil)
 		cx.Emit(d.Self.Ref(), &methodAlone, work(nil))
-		cx.EmitAfter(time.Second, "", d.Self.Ref(), &methodAlone, work(nil))
+		cx.EmitAfter(d.Self.Ref(), &methodAlone, work(nil), time.Second, "")
 		cx.Callback(g, hear, nil)
-		cx.CallbackAfter(2*time.Second, "", g, hear, nil)
+		cx.CallbackAfter(g, hear, nil, 2*time.Second, "")
 	})))
 	cl.Settle()
 	cl.Advance(3 * time.Second)

@@ -111,10 +111,10 @@ func (n *wnode) follow(cx *Cx, x *wargs, st wstep, to wref) {
 		cx.Emit(r, &methodLocal, y)
 	case wAfter:
 		y := n.out(x, st, to.Ref)
-		cx.EmitAfter(x.last(cx, st).after, st.name, to.Ref, &methodLocal, y)
+		cx.EmitAfter(to.Ref, &methodLocal, y, x.last(cx, st).after, st.name)
 	case wEvery:
 		y := n.out(x, st, to.Ref)
-		cx.EmitEvery(x.last(cx, st).after, st.name, to.Ref, &methodLocal, y)
+		cx.EmitEvery(to.Ref, &methodLocal, y, x.last(cx, st).after, st.name)
 	case wCancel:
 		x.outs = append(x.outs, &wout{op: st.op})
 		cx.Cancel(x.last(cx, st).name)
@@ -127,7 +127,7 @@ func (n *wnode) follow(cx *Cx, x *wargs, st wstep, to wref) {
 		if o := x.last(cx, st); st.op == wShow {
 			cx.Callback(st.to.ref, &methodShow, c)
 		} else {
-			cx.CallbackAfter(o.after, st.name, st.to.ref, &methodShow, c)
+			cx.CallbackAfter(st.to.ref, &methodShow, c, o.after, st.name)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func newAlarm(t *testing.T) *alarm {
 	x.number = aeonrt.NewClientObject(x.client, &ear, nil).Stored()
 	gaugeHails = func(cx *aeonrt.Cx) {
 		s := x.System(1)
-		cx.CallbackAfterEvery(gaugeDelay, gaugeDelay, "alarm", s.ResolveClient(x.number), hear, &gaugeArgs{first: s.Resolve(x.all[0].ID())})
+		cx.CallbackAfterEvery(s.ResolveClient(x.number), hear, &gaugeArgs{first: s.Resolve(x.all[0].ID())}, gaugeDelay, gaugeDelay, "alarm")
 	}
 	return x
 }

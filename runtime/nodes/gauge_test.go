@@ -103,7 +103,7 @@ func init() {
 			aeonrt.CallRemote(cx, to, &gaugeWind, &gaugeArgs{second: to})
 			return
 		}
-		cx.EmitAfter(gaugeDelay, "", args.(*gaugeArgs).second, &gaugeHail, &gaugeArgs{})
+		cx.EmitAfter(args.(*gaugeArgs).second, &gaugeHail, &gaugeArgs{}, gaugeDelay, "")
 	}
 	gaugePackage.Classes = []*aeonrt.Class{&gaugeClass}
 }

@@ -38,7 +38,7 @@ func TestTimersEndWithTheirClientElsewhere(t *testing.T) {
 	ear := exec.NewRemote(client, &exec.Remote{Deliver: func(*exec.ClientMethod, aeonrt.Args) { heard++ }})
 	tick := aeonrt.Method{Class: &shop.AeonClassShop, Name: "tick", Effects: aeonrt.Effects{Self: aeonrt.Write}, Run: func(cx *aeonrt.Cx, _ any, args aeonrt.Args) {
 		a := args.(*tickArgs)
-		cx.CallbackAfterEvery(time.Second, time.Second, "", a.to, a.call, a.call.NewArgs())
+		cx.CallbackAfterEvery(a.to, a.call, a.call.NewArgs(), time.Second, time.Second, "")
 	}}
 	s := c.System(0)
 	name := ""

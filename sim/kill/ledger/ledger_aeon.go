@@ -116,7 +116,7 @@ func (self *Account) Later(cx *aeonrt.Cx, to AccountRef, amount int64, session i
 	self.apply(cx, session, seq)
 	self.take(cx, amount)
 	self.setUnderway(cx, aeonrt.Add(self.underway, amount))
-	cx.EmitAfter(3*time.Millisecond, "", self.Ref(), &methodAccountArrive, &accountArriveArgs{to: to, amount: amount, key: aeonrt.Add(aeonrt.Mul(session, 1000000), seq)})
+	cx.EmitAfter(self.Ref(), &methodAccountArrive, &accountArriveArgs{to: to, amount: amount, key: aeonrt.Add(aeonrt.Mul(session, 1000000), seq)}, 3*time.Millisecond, "")
 	return self.balance
 }
 
@@ -325,7 +325,7 @@ func (self *Ticker) construct(cx *aeonrt.Cx) {
 // Start sets the timer, once.
 func (self *Ticker) Start(cx *aeonrt.Cx) {
 	if self.ticks == 0 {
-		cx.EmitEvery(7*time.Millisecond, "tick", self.Ref(), &AeonMethodTickerTick, &AeonArgsTickerTick{})
+		cx.EmitEvery(self.Ref(), &AeonMethodTickerTick, &AeonArgsTickerTick{}, 7*time.Millisecond, "tick")
 	}
 }
 
