@@ -198,10 +198,7 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 	if x.Mode == ast.Async {
 		return fresh(typecheck.Void, "aeonrt.Async(cx, "+target+")")
 	}
-	name := `""`
-	if x.Name != nil {
-		name = timer[2].code
-	}
+	name := f.timerName(x.Name, timer[2])
 	switch {
 	case x.Every != nil && x.After == nil:
 		return fresh(typecheck.Void, "cx.EmitEvery("+target+", "+goDuration(timer[1])+", "+name+")")
@@ -211,6 +208,17 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 		return fresh(typecheck.Void, "cx.EmitAfter("+target+", "+goDuration(timer[0])+", "+name+")")
 	}
 	return fresh(typecheck.Void, "cx.Emit("+target+")")
+}
+
+// timerName returns the name of a timer, lowered to v; x is nil if it has none. The checker has refused a constant that is empty.
+func (f *fn) timerName(x ast.Expr, v val) string {
+	switch {
+	case x == nil:
+		return `""`
+	case f.info.ConstOf(x) != nil:
+		return v.code
+	}
+	return "cx.TimerName(" + v.code + ")"
 }
 
 func withFirst(first string, args []val) string {
@@ -258,10 +266,7 @@ func (f *fn) clientCall(x *ast.Call, c *typecheck.Call) val {
 func (f *fn) callback(x *ast.Call, c *typecheck.Call, vals []val) val {
 	n := len(x.Args) + 1
 	target := side(vals[0].code) + ".ClientRef, &" + f.gen(c.Func, "method") + ", " + f.argsLiteral(c.Func, vals[1:n])
-	after, every, name := vals[n], vals[n+1], `""`
-	if x.Name != nil {
-		name = vals[n+2].code
-	}
+	after, every, name := vals[n], vals[n+1], f.timerName(x.Name, vals[n+2])
 	if x.After == nil {
 		after = every
 	}

@@ -50,7 +50,7 @@ func (f *fn) cancel(s *ast.Cancel) {
 		f.line1(s, name.code+".Cancel()")
 		return
 	}
-	f.line1(s, "cx.Cancel("+name.code+")")
+	f.line1(s, "cx.Cancel("+f.timerName(s.Name, name)+")")
 }
 
 var opposite = map[ast.Op]ast.Op{

@@ -102,7 +102,7 @@ func (f *frame) issuedCall(x *ast.Call, c *typecheck.Call) value {
 		o.timed = true
 	}
 	if x.Name != nil {
-		o.name = f.eval(x.Name).(string)
+		o.name = f.timerName(x, f.eval(x.Name))
 	}
 	switch r := recv.(type) {
 	case actorRef:

@@ -19,6 +19,7 @@ const (
 	msgNullCall = "call through a null reference"
 	msgCycle    = "ownership cycle: an actor would own itself"
 	msgPeriod   = "timer period must be positive"
+	msgNoName   = "the name of a timer is empty"
 )
 
 // width returns the bits of an integer type and whether it has a sign.

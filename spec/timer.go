@@ -4,7 +4,17 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/aeon-lang/aeon/lang/ast"
 )
+
+// timerName is the name that a statement at sets or cancels a timer by. An empty one would be that of a timer without a name.
+func (f *frame) timerName(at ast.Node, name value) string {
+	if name == "" {
+		f.fail(at, msgNoName)
+	}
+	return name.(string)
+}
 
 // setTimer is [TIMER-SET] at the commit.
 func (m *Machine) setTimer(id eventID, why *cause, issuer *identity, o order) {
@@ -56,7 +66,7 @@ func inserted(list []*timer, t *timer) []*timer {
 // cancelTimer is [TIMER-CANCEL]: also of a timer that has fired and whose firing has not run.
 func (m *Machine) cancelTimer(issuer *identity, name string) {
 	m.note(write, Resource{kind: timerResource, a: issuer.id, text: name})
-	m.dropTimers(func(t *timer) bool { return t.issuer.id == issuer.id && t.name == name && name != "" })
+	m.dropTimers(func(t *timer) bool { return t.issuer.id == issuer.id && t.name == name })
 }
 
 // dropTimers ends timers. A firing that is to run stays, and does nothing: a search of all orders, which has seen the

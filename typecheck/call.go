@@ -376,7 +376,7 @@ func (b *body) timer(x *ast.Call) {
 		}
 	}
 	if x.Name != nil && !b.unquoted(x.Name) {
-		b.timerName(x.Name)
+		b.checkTimerName(x.Name, b.value(x.Name, String))
 	}
 	if (x.After != nil || x.Every != nil) && x.Mode == ast.Event {
 		b.needActor(x.Span(), "a timer")

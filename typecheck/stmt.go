@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"go/constant"
+
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -123,9 +125,7 @@ func (b *body) cancelStmt(s *ast.Cancel) {
 	}
 	b.bf.cancels = append(b.bf.cancels, s)
 	b.needActor(s.Span(), "cancel")
-	if op.typ != Invalid && op.typ != String {
-		b.errorf(diag.BadTimer, s.Name, "the name of a timer is a string, but this is %s", aType(op.typ))
-	}
+	b.checkTimerName(s.Name, op)
 }
 
 // unquoted reports the name of a timer that stands without its quotes, as an undeclared name.
@@ -140,9 +140,13 @@ func (b *body) unquoted(x ast.Expr) bool {
 	return true
 }
 
-func (b *body) timerName(x ast.Expr) {
-	if op := b.value(x, String); op.typ != Invalid && op.typ != String {
+// checkTimerName checks the name of a timer, which is the operand op.
+func (b *body) checkTimerName(x ast.Expr, op operand) {
+	switch {
+	case op.typ != Invalid && op.typ != String:
 		b.errorf(diag.BadTimer, x, "the name of a timer is a string, but this is %s", aType(op.typ))
+	case op.val != nil && constant.StringVal(op.val) == "":
+		b.errorf(diag.BadTimer, x, "the name of a timer is empty").Help = "give it one, as in `\"tick\"`; a one-shot timer that is not to be cancelled needs none"
 	}
 }
 

@@ -93,7 +93,7 @@ an event call, whose footprint takes it in.`,
 	},
 	{
 		Code: BadTimer, Title: "timer clause has the wrong type",
-		Explanation: "`after` and `every` take a duration, such as 50ms or n * 1s; the name of a timer is a string.",
+		Explanation: "`after` and `every` take a duration, such as 50ms or n * 1s; the name of a timer is a string, which is not empty.",
 		Bad:         program("actorclass Clock {\n\tvoid tick() {\n\t\tevent this.tick() after 50;\n\t}\n}"),
 		Good:        program("actorclass Clock {\n\tvoid tick() {\n\t\tevent this.tick() after 50ms;\n\t}\n}"),
 	},

@@ -146,10 +146,22 @@ func (cx *Cx) checkPeriod(d time.Duration) {
 	}
 }
 
+// TimerName returns a name that was computed. A timer that has an empty one could not be replaced or cancelled, as
+// timers without a name are stored with it.
+func (cx *Cx) TimerName(name string) string {
+	if name == "" {
+		fault("the name of a timer is empty")
+	}
+	return name
+}
+
 // Cancel removes the current actor's timer of that name, if there is one.
 //
 //go:noinline
-func (cx *Cx) Cancel(name string) { Of(cx).emitNamed(Op{Kind: OpCancel, Name: name}) }
+func (cx *Cx) Cancel(name string) {
+	assert.That(name != "", "activation: an event cancels a timer without a name")
+	Of(cx).emitNamed(Op{Kind: OpCancel, Name: name})
+}
 
 // Callback calls a method of a client object after the commit, in order with the
 // callbacks of this actor to that client. It is dropped if the client has gone.

@@ -351,7 +351,7 @@ func (g *generator) later() wstep {
 		st.op, st.name, st.n = wEvery, "tick", st.n+5
 		st.sub = st.sub[:1] // it runs again and again: only the last notes would be left
 	case p < 70:
-		st.op = wCancel
+		st.op, st.name = wCancel, cmp.Or(st.name, "tock")
 	case p < 85:
 		st.op, st.to = wShow, g.screen()
 	default:

@@ -248,7 +248,7 @@ func (self *Hall_) hold(cx *aeonrt.Cx, seat string, guest string) {
 //line hall.aeon:89:3
 	aeonrt.MapSet(cx, &self.Self, fieldHall_Held, &self.held, seat, guest)
 //line hall.aeon:90:3
-	cx.EmitAfter(self.Ref(), &methodHall_Expire, &hall_ExpireArgs{seat: seat}, 10*time.Minute, seat)
+	cx.EmitAfter(self.Ref(), &methodHall_Expire, &hall_ExpireArgs{seat: seat}, 10*time.Minute, cx.TimerName(seat))
 //line hall_aeon.go:253:1
 }
 
