@@ -114,12 +114,16 @@ func (f *fn) forUpto(s *ast.ForUpto) {
 	vals[0].typ = v.Type()
 	name := f.declare(v)
 	from, end := f.typed(vals[0]), vals[1].code
+	step := name + "++" // which is at most the end, unless the body assigns the variable
+	if v.Assigned {
+		step = name + " = " + f.operate(ast.OpAdd, v.Type(), val{code: name, typ: v.Type()}, val{code: "1", typ: v.Type(), konst: true}).code
+	}
 	f.w.at(s.Span())
 	if vals[1].konst || vals[1].stable {
-		f.w.add("for %s := %s; %s < %s; %s++ {", name, from, name, end, name)
+		f.w.add("for %s := %s; %s < %s; %s {", name, from, name, end, step)
 	} else {
 		t := f.temp()
-		f.w.add("for %s, %s := %s, %s; %s < %s; %s++ {", name, t, from, end, name, t, name)
+		f.w.add("for %s, %s := %s, %s; %s < %s; %s {", name, t, from, end, name, t, step)
 	}
 	f.loopBody(s.Body)
 	f.w.add("}")

@@ -109,7 +109,7 @@ func (f *frame) effect(s ast.Stmt) {
 		case pendingRef:
 			f.th.cancel(v.id)
 		default:
-			f.ev.cancel(f, v.(string))
+			f.ev.cancel(f, f.timerName(s, v))
 		}
 	case *ast.GoCall:
 		f.issueEffect(s)
@@ -180,8 +180,7 @@ func (f *frame) forUpto(s *ast.ForUpto) control {
 		if c, leave := f.round(s.Body); leave {
 			return c
 		}
-		i := f.locals[v].(integer)
-		f.locals[v] = integer{i.kind, wrap(i.kind, i.bits+1)}
+		f.locals[v] = f.compound(s, ast.OpAdd, f.locals[v], one(f.locals[v]))
 	}
 	return next
 }
