@@ -45,7 +45,7 @@ func (b *body) callAsync() bool {
 func (b *body) emit() bool {
 	g := b.g
 	if g.chance(10) {
-		b.line("cancel %q;", pick(g, timerNames))
+		b.line("cancel %s;", b.timerName(timerNames))
 		return true
 	}
 	after := ""
@@ -55,7 +55,7 @@ func (b *body) emit() bool {
 	if g.chance(4) {
 		after = fmt.Sprintf(" after %dms", 1+g.upto(20))
 		if g.chance(3) {
-			after += fmt.Sprintf(" as %q", pick(g, timerNames[:2]))
+			after += " as " + b.timerName(timerNames[:2])
 		}
 	}
 	for _, f := range b.actor.fields {
@@ -137,8 +137,7 @@ func (b *body) changeOwnership() bool {
 		case 0:
 			b.line("%s = null;", f.name)
 		case 1:
-			v := g.name("r")
-			b.line("if (%s %s = %s) {\n%s\tdelete %s;\n%s\t%s = null;\n%s}", t.typ.text, v, f.name, b.tabs(), v, b.tabs(), f.name, b.tabs())
+			b.deleteOwned(f)
 		default:
 			b.line("%s = %s;", f.name, value)
 		}
@@ -149,8 +148,7 @@ func (b *body) changeOwnership() bool {
 		case 1:
 			b.line("%s.clear();", f.name)
 		case 2:
-			v := g.name("r")
-			b.line("%s %s = %s.pop();\n%sdelete %s;", t.typ.text, v, f.name, b.tabs(), v)
+			b.deleteOwned(f)
 		default:
 			b.line("%s.push(%s);", f.name, value)
 		}
@@ -162,6 +160,17 @@ func (b *body) changeOwnership() bool {
 		}
 	}
 	return true
+}
+
+// deleteOwned writes a deletion of what a field may hold that is null or a vector.
+func (b *body) deleteOwned(f *variable) {
+	v, t := b.g.name("r"), refOf(f.typ).typ.text
+	switch f.typ.kind {
+	case optionalKind:
+		b.line("if (%s %s = %s) {\n%s\tdelete %s;\n%s\t%s = null;\n%s}", t, v, f.name, b.tabs(), v, b.tabs(), f.name, b.tabs())
+	case vectorKind:
+		b.line("%s %s = %s.pop();\n%sdelete %s;", t, v, f.name, b.tabs(), v)
+	}
 }
 
 func (b *body) tabs() string { return strings.Repeat("\t", b.indent) }

@@ -61,6 +61,8 @@ func (b *body) literal(t *typ, depth int) string {
 		return pick(g, []string{`"a"`, `"bc"`, `""`, `"d-e"`, `"12"`, "`raw{x}`", `"\{q\}\t"`, `"\xff"`, `"é\xc3("`})
 	case durationKind:
 		return pick(g, []string{"1ms", "90s", "2h", "250us"})
+	case timeKind:
+		return pick(g, []string{"time(0)", "time(90)", "time(1700000000123456789)", "time(-1)"})
 	case bytesKind:
 		return fmt.Sprintf("bytes(%q)", pick(g, []string{"", "k", "xyz", "\xfe"}))
 	case enumKind:
@@ -132,6 +134,10 @@ func (b *body) compound(t *typ, depth int) string {
 	case durationKind:
 		if x := b.nonConstant(t); x != "" {
 			return pick(b.g, []string{x + " + 1ms", x + " * 2", "2s - " + x, x + " / 3", x + " % 7ms", "-" + x, "max(" + x + ", 5ms)", "(now() - now())"})
+		}
+	case timeKind:
+		if x := b.nonConstant(t); x != "" {
+			return pick(b.g, []string{x + " + 1s", x + " - 90s", "max(" + x + ", time(7))", "(parseTime(str(" + x + ")) ?? time(3))"})
 		}
 	case bytesKind:
 		return b.bytesOperator(depth)
@@ -228,7 +234,7 @@ func (b *body) boolOperator(depth int) string {
 			return text
 		}
 	case n < 4:
-		t := pick(g, []*typ{intType, intType, stringType, floatType, durationType})
+		t := pick(g, []*typ{intType, intType, stringType, floatType, durationType, timeType})
 		if x := b.nonConstant(t); x != "" {
 			return fmt.Sprintf("(%s %s %s)", x, pick(g, []string{"<", "<=", ">", ">=", "==", "!="}), b.expr(t, depth))
 		}

@@ -44,6 +44,28 @@ func (f *features) extras(d *ast.ClassDecl) {
 	}
 }
 
+// rare are texts that few statements have.
+var rare = map[string]*regexp.Regexp{
+	"timer whose name is computed":          regexp.MustCompile(`(after|every) \w+ as ("[^"]*\{|"\w+"\.trim|[^"])`),
+	"timer cancelled by a computed name":    regexp.MustCompile(`cancel ("[^"]*\{|"\w+"\.trim)`),
+	"loop that goes on from what it writes": regexp.MustCompile(`for \(\w+ (i\d+) = 0 upto \d\) \{[^}]*\bi\d+ (\+= 2|= max)`),
+	"times in a container":                  regexp.MustCompile(`<time|, time>`),
+	"first rows from the last to the first": regexp.MustCompile(`\.(find|range|sorted)\(.*\)\.limit\([^()]*\)\.reversed`),
+	"rows limited twice":                    regexp.MustCompile(`\.(find|range|sorted)\(.*\)\.limit\([^()]*\)(\.reversed\(\))*\.limit`),
+	"rows reversed twice":                   regexp.MustCompile(`\.reversed\(\)\.reversed\(\)`),
+}
+
+// rows looks at loops over rows.
+func (f *features) rows(file *ast.File) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if n, ok := n.(*ast.ForEach); ok && strings.HasPrefix(n.Span().Text(), "for (R") {
+			f.note(has[*ast.TailCall](n.Body), "tail call in a loop over rows")
+			f.note(has[*ast.Delete](n.Body), "delete in a loop over rows")
+		}
+		return true
+	})
+}
+
 // order looks for calls of methods that write every field, as operands beside others.
 func (f *features) order(b *ast.Block) {
 	ast.Inspect(b, func(n ast.Node) bool {

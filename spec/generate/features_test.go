@@ -87,6 +87,15 @@ var shares = map[string]float64{
 	"failure after writes to many elements":    10,
 	"many elements filled by main":             10,
 	"value written into itself":                20,
+	"timer whose name is computed":             15,
+	"timer cancelled by a computed name":       15,
+	"loop that goes on from what it writes":    5,
+	"times in a container":                     10,
+	"first rows from the last to the first":    .5,
+	"rows limited twice":                       .5,
+	"rows reversed twice":                      1,
+	"tail call in a loop over rows":            2,
+	"delete in a loop over rows":               .5,
 }
 
 // TestEveryFeatureIsUsed looks for features that fewer programs have than should.
@@ -132,6 +141,7 @@ func (f *features) note(ok bool, name string) {
 }
 
 func (f *features) file(file *ast.File) {
+	f.rows(file)
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
@@ -147,6 +157,9 @@ func (f *features) file(file *ast.File) {
 		}
 	}
 	text := file.Src.Text
+	for name, is := range rare {
+		f.note(is.MatchString(text), name)
+	}
 	f.note(strings.Contains(text, `\xff"`) || strings.Contains(text, `\xc3(`), "string that is not UTF-8")
 	f.note(strings.Contains(text, `>("n\xff`), "name that is not UTF-8")
 }

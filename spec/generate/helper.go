@@ -64,7 +64,7 @@ func (g *gen) newHelper(c *class) *method {
 // help writes one act of a helper.
 func (b *body) help(m *method) {
 	g := b.g
-	name := pick(g, timerNames)
+	name := b.timerName(timerNames)
 	target := pick(g, g.actors)
 	bump := target.methods[0]
 	plain := func() string {
@@ -81,10 +81,10 @@ func (b *body) help(m *method) {
 	switch n := g.upto(9); {
 	case n < 3:
 		if b.affords(&method{emits: 1, chain: bump.chain}) {
-			b.line("event %s.%s(k) after %dms as %q;", yield(), bump.name, 1+g.upto(20), name)
+			b.line("event %s.%s(k) after %dms as %s;", yield(), bump.name, 1+g.upto(20), name)
 		}
 	case n < 5:
-		b.line("cancel %q;", name)
+		b.line("cancel %s;", name)
 	case n < 6:
 		if b.affords(&method{emits: 1, chain: bump.chain}) {
 			b.line("event %s.%s(k);", yield(), bump.name)
@@ -110,3 +110,19 @@ func (b *body) may(m *method) bool {
 
 // timerNames are few, so that timers replace and cancel each other.
 var timerNames = []string{"t", "u", "tick"}
+
+// timerName returns the name of a timer: one of the list, as a constant or computed, or now and then any string, which may be empty.
+func (b *body) timerName(list []string) string {
+	g := b.g
+	name := fmt.Sprintf("%q", pick(g, list))
+	if !g.chance(3) {
+		return name
+	}
+	if p, ok := b.some(false, same(stringType)); ok && g.chance(3) {
+		return p.text
+	}
+	if x := b.nonConstant(intType); x != "" && g.chance(2) {
+		return fmt.Sprintf("\"%s{%s %% 2}\"", list[0], x)
+	}
+	return name + ".trim()"
+}

@@ -36,6 +36,8 @@ func (b *body) disturb(text string, t *typ) {
 		b.line("%s = \"{%s.size() %% 10}x\";", text, text)
 	case durationKind:
 		b.line("%s = %s / 2 + 1ms;", text, text)
+	case timeKind:
+		b.line("%s = %s + 1s;", text, text)
 	case bytesKind:
 		b.line("%s.push('t');", text)
 	case vectorKind:
@@ -137,6 +139,8 @@ func (t take) number(b *body) string {
 		ways = append(ways, "int($)")
 	case durationKind:
 		ways = []string{"int($ / 1ms)"}
+	case timeKind:
+		ways = []string{"$.second()", "int(($ - time(0)) / 1s)"}
 	case stringKind:
 		ways = []string{"len($)", "$.size()", "int($[len($) - 1])", "bytes($).size()"}
 	case vectorKind:
@@ -193,6 +197,10 @@ func (b *body) beside(t *typ) string {
 	case durationKind:
 		if same {
 			ways = append(ways, "($y + 1ms * $c)", "(1s * $c - $y)", "max($y, 2ms * $c)")
+		}
+	case timeKind:
+		if same {
+			ways = append(ways, "($y + 1ms * $c)", "(1ms * $c + $y)", "max($y, time($c))")
 		}
 	case classKind:
 		ways = append(ways, k.object(b, t.class))

@@ -26,6 +26,7 @@ func (b *body) rareInt(x, y string) string {
 	}
 	from(floatType, "int($)")
 	from(durationType, "int($ / 1ms)")
+	from(timeType, "$.second()")
 	from(bytesType, "int($[0])")
 	from(stringType, "int($[len($) - 1])")
 	from(stringType, "(parseInt($) ?? 4)")
@@ -187,3 +188,18 @@ func (b *body) writePart(text string, c *class) bool {
 	}
 	return true
 }
+
+// forward writes an assignment of the variable of a loop, which brings it nearer to its end, or beyond.
+func (b *body) forward(i *variable) {
+	to := b.expr(i.typ, 1)
+	if b.g.chance(6) {
+		to = greatest[i.typ.text]
+	}
+	b.block("if ("+b.condition()+")", 1, nil, func() {
+		b.line("%s", pick(b.g, []string{i.name + "++;", i.name + " += 2;", fmt.Sprintf("%s = max(%[1]s, %s);", i.name, to)}))
+	})
+}
+
+// greatest are the greatest numbers of the types.
+var greatest = map[string]string{"int": "9223372036854775807", "int8": "127", "int16": "32767", "int32": "2147483647",
+	"uint8": "255", "uint16": "65535", "uint32": "4294967295", "uint64": "18446744073709551615"}

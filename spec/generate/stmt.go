@@ -19,7 +19,7 @@ func (b *body) statements(n int) {
 func (b *body) statement() {
 	ways := []choice{
 		{4, b.declareLocal}, {2, b.declareNarrowed}, {6, b.assign}, {3, b.writeInside}, {3, b.mutateContainer}, {2, b.increment}, {4, b.changeUnlessNull}, {6, b.nest},
-		{2, b.callValue}, {1, b.check}, {2, b.copyAndWrite},
+		{2, b.callValue}, {1, b.check}, {3, b.copyAndWrite},
 	}
 	if b.indent < 4 && b.cost < costMax/2 {
 		ways = append(ways, choice{3, b.branch}, choice{2, b.loop}, choice{2, b.overElements}, choice{1, b.switchOver},
@@ -296,7 +296,9 @@ func (b *body) loop() bool {
 	g := b.g
 	rounds := 1 + g.upto(2)
 	i := &variable{name: g.name("i"), typ: intType, declared: -1}
+	forward := func() {}
 	content := func() {
+		forward()
 		b.loops++
 		b.statements(1 + g.upto(2))
 		b.loops--
@@ -317,7 +319,13 @@ func (b *body) loop() bool {
 			content()
 		})
 	case 0:
-		b.block(fmt.Sprintf("for (int %s = 0 upto %d)", i.name, rounds), rounds, []*variable{i}, content)
+		if g.chance(2) {
+			if g.chance(2) {
+				i.typ = pick(g, sizedTypes)
+			}
+			forward = func() { b.forward(i) }
+		}
+		b.block(fmt.Sprintf("for (%s %s = 0 upto %d)", i.typ.text, i.name, rounds), rounds, []*variable{i}, content)
 	case 1:
 		b.block(fmt.Sprintf("for (int %s = 0; %s < %d; %s++)", i.name, i.name, rounds, i.name), rounds, []*variable{i}, content)
 	default:

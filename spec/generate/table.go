@@ -20,7 +20,7 @@ func (g *gen) newTable(a *actor) {
 	t := &table{name: g.name("t"), row: c}
 	types := []*typ{g.keyType(), intType, g.keyType(), g.value(1)}
 	if g.chance(4) {
-		types[2] = pick(g, []*typ{boolType, durationType, bytesType})
+		types[2] = pick(g, []*typ{boolType, durationType, timeType, bytesType})
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "class %s {\n", c.typ.text)
@@ -67,14 +67,11 @@ func (t *table) audit(b *body) string {
 	return text
 }
 
-// query returns a query of the table, or all rows, from the front or from the end, or the first ones.
+// query returns a query of the table, or all rows, and which of them are left in what order.
 func (t *table) query(b *body) string {
 	text := t.rows(b)
-	if b.g.chance(4) {
-		text += ".reversed()"
-	}
-	if b.g.chance(4) {
-		text += pick(b.g, []string{".limit(1)", ".limit(3)", ".limit(max(0, " + b.expr(intType, 1) + "))"})
+	for b.g.rng.IntN(5) < 3 {
+		text += pick(b.g, []string{".reversed()", ".reversed()", ".reversed()", ".limit(1)", ".limit(3)", ".limit(max(0, " + b.expr(intType, 1) + "))"})
 	}
 	return text
 }
@@ -195,6 +192,9 @@ func (b *body) overRows(t *table) bool {
 		b.loops++
 		if !b.ro && b.g.chance(3) {
 			b.line("%s[%s.%s].%s++;", t.name, v.name, t.key.name, t.row.fields[1].name) // which another round may have removed
+		}
+		if owned := b.actor.owned; !b.ro && len(owned) > 0 && !b.g.chance(3) {
+			b.deleteOwned(pick(b.g, owned))
 		}
 		b.statements(1 + b.g.upto(1))
 		b.loops--

@@ -80,10 +80,23 @@ func (g *gen) chainStep(a *actor) {
 	if m.result == nil && g.chance(4) {
 		b.block("if ("+b.condition()+")", 1, nil, func() { b.line("return;") })
 	}
-	b.line("tail %s%s(%s);", c.on, c.m.name, args)
+	last := fmt.Sprintf("tail %s%s(%s);", c.on, c.m.name, args)
+	if len(a.tables) > 0 && g.chance(2) {
+		b.leaveRows(pick(g, a.tables), last)
+	}
+	b.line("%s", last)
 	b.ended = true
 	g.finish(m, b)
 	a.methods = append(a.methods, m)
+}
+
+// leaveRows writes a loop over rows that a tail call may leave.
+func (b *body) leaveRows(t *table, last string) {
+	v := &variable{name: b.g.name("e"), typ: t.row.typ, declared: -1}
+	b.block(fmt.Sprintf("for (%s %s : %s)", t.row.typ.text, v.name, t.query(b)), 4, []*variable{v}, func() {
+		b.line("%s += %s.%s %% 5;", b.actor.fields[0].name, v.name, t.row.fields[1].name)
+		b.block("if ("+b.condition()+")", 1, nil, func() { b.line("%s", last) })
+	})
 }
 
 // nextStep returns a method that a chain can go on with from here.

@@ -11,6 +11,7 @@ const (
 	boolKind
 	stringKind
 	durationKind
+	timeKind
 	bytesKind
 	enumKind
 	classKind
@@ -39,6 +40,7 @@ var (
 	boolType     = &typ{kind: boolKind, text: "bool"}
 	stringType   = &typ{kind: stringKind, text: "string"}
 	durationType = &typ{kind: durationKind, text: "duration"}
+	timeType     = &typ{kind: timeKind, text: "time"}
 	bytesType    = &typ{kind: bytesKind, text: "bytes"}
 	sizedTypes   = []*typ{{kind: sizedKind, text: "int8"}, {kind: sizedKind, text: "uint8"}, {kind: sizedKind, text: "int32"}, {kind: sizedKind, text: "uint64"},
 		{kind: sizedKind, text: "int16"}, {kind: sizedKind, text: "uint16"}, {kind: sizedKind, text: "uint32"}}
@@ -136,10 +138,7 @@ func (g *gen) scalar() *typ {
 	case 9:
 		return floatType
 	case 10:
-		if g.chance(2) {
-			return durationType
-		}
-		return bytesType
+		return pick(g, []*typ{durationType, bytesType, timeType})
 	}
 	if len(g.enums) > 0 {
 		return pick(g, g.enums).typ
@@ -156,6 +155,9 @@ func (g *gen) keyType() *typ {
 		}
 		return boolType
 	case 1:
+		if g.chance(4) {
+			return timeType
+		}
 		return pick(g, sizedTypes)
 	case 2, 3:
 		return stringType
@@ -236,7 +238,7 @@ func (t *typ) hasJSON() bool {
 // ordered reports whether < and sort work on a type.
 func (t *typ) ordered() bool {
 	switch t.kind {
-	case intKind, sizedKind, floatKind, stringKind, durationKind, bytesKind:
+	case intKind, sizedKind, floatKind, stringKind, durationKind, timeKind, bytesKind:
 		return true
 	}
 	return false
