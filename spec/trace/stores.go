@@ -64,6 +64,7 @@ type entry struct {
 	section int
 	line    int
 	part    bool // or a vote
+	changes bool // of a vote: it will write
 	// happened: it has left something in the store, or was answered. Else it may not have happened, and has told nothing.
 	happened, committed bool
 	parts               []uint64
@@ -112,7 +113,7 @@ func (j *joint) answered(n int) { j.entries[n].happened = true }
 func (c *Checker) join(e *Event) {
 	j, n := c.joint, c.joint.next()
 	r := entry{attempt: attempt{e.ID, e.Try}, at: e.Order, home: e.Origin.Home, store: c.section.Header.Number, section: c.at, line: c.Line,
-		part: e.isPart(), happened: e.Batch, committed: !e.Aborted}
+		part: e.isPart(), changes: e.Origin.Kind == "vote" && e.Batch && len(e.Writes) > 0, happened: e.Batch, committed: !e.Aborted}
 	switch {
 	case e.Origin.Kind == "part":
 		j.parts = append(j.parts, n)
@@ -176,6 +177,9 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 	}
 	for i := range j.entries {
 		r := &j.entries[i]
+		if h := j.event(r); r.changes && h != nil && h.committed && !slices.Contains(h.parts, r.store) {
+			violate(r, Lost, "", []EventID{r.event}, "store %d has voted for what attempt %x of event %v writes there, and store %d has committed that without it", r.store, r.try, r.event, r.home)
+		}
 		for _, store := range r.parts {
 			s := j.stores[store]
 			if s != nil && rep.Sections[s.last].How == "closed" && !j.done[done{r.attempt, store}] {
@@ -245,10 +249,21 @@ func (c *Checker) votes(e *Event) {
 	c.would[attempt{e.ID, e.Try}] = slices.Clone(e.Writes)
 }
 
-// carriesOut checks that e, the commit of a part, writes what the part has voted for. If an earlier start has run the code, the vote has the states.
+// carriesOut checks that e, the commit of a part, writes what the part has voted for. If an earlier start has run the code, the vote has the states, and
+// the part all that it has held for writing; that start may be in no file.
 func (c *Checker) carriesOut(e *Event) {
 	name := attempt{e.ID, e.Try}
-	for _, w := range c.would[name] {
+	would, voted := c.would[name]
+	if !voted && len(e.Writes) > 0 && !(e.Restored && c.earlier) {
+		c.violate(Write, "", []EventID{e.ID}, "%v writes %s, and its store has not voted for that", e, plural(len(e.Writes), "actor"))
+	}
+	for i := range e.Writes {
+		is := func(a Access) bool { return a.Actor == e.Writes[i].Actor }
+		if voted && !e.Restored && !slices.ContainsFunc(would, is) {
+			c.violate(Write, e.Writes[i].Actor, []EventID{e.ID}, "%v writes %s, for which its store has not voted", e, e.Writes[i].Actor)
+		}
+	}
+	for _, w := range would {
 		i := slices.IndexFunc(e.Writes, func(a Access) bool { return a.Actor == w.Actor && a.Version == w.Version && a.Deleted == w.Deleted })
 		switch {
 		case i < 0:
