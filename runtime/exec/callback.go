@@ -234,6 +234,9 @@ func (cl *client) call(c callback) {
 	}()
 	if c.held != nil {
 		if cl.sys.scheduler.Wait(c.held.Done); !c.held.Yes {
+			if t := cl.sys.tracer; t != nil && c.held.Lost {
+				t.Dropped()
+			}
 			if remote, ok := c.object.self.(*Remote); ok && c.held.Lost {
 				remote.Lost()
 			}
@@ -268,9 +271,7 @@ func (cl *client) gone() bool { return cl.box.Closed() }
 func (face *Client) Close() {
 	cl := clientOf(face)
 	cl = cl.itself()
-	if t := cl.sys.tracer; t != nil {
-		t.Gone(cl.id)
-	}
+	cl.sys.tracer.Gone(cl.id)
 	dropped := cl.box.Close()
 	cl.sys.objects.Forget(func(o *ClientObject) bool { return o.client == &cl.Client })
 	for i := range dropped {

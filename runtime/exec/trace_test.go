@@ -64,6 +64,8 @@ func (t *tape) Called(c *trace.Callback) {
 	t.lines = append(t.lines, fmt.Sprintf("callback %s in %d, %s", c.Method, c.Origin.Client, t.origin(&c.Origin)))
 }
 
+func (t *tape) Dropped() { t.lines = append(t.lines, "dropped") }
+
 func (t *tape) expect(tt *testing.T, want string) {
 	tt.Helper()
 	got := strings.Join(t.lines, "\n")

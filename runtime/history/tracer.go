@@ -264,8 +264,14 @@ func (t *Tracer) Called(method string, from *trace.Source, client event.ClientID
 	t.rec.Called(r)
 }
 
-// Gone is called when a client is going.
+// Dropped is called when a callback does not run, as the session with the home of its event has ended. The event may have committed, or not.
+func (t *Tracer) Dropped() { t.rec.Dropped() }
+
+// Gone is called when a client is going. t may be nil.
 func (t *Tracer) Gone(client event.ClientID) {
+	if t == nil {
+		return
+	}
 	t.serial.Lock()
 	defer t.serial.Unlock()
 	t.rec.Gone(client)

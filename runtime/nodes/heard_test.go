@@ -9,6 +9,7 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -56,6 +57,45 @@ func TestLinesComeBeforeCallbacksOfOtherStores(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A session ends behind the commit of an event that calls a client of another store, and before that store hears of the commit: it drops the callback, and the traces of both tell that nothing
+// else is missing.
+func TestTracesTellOfCallbacksThatAreDropped(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			heard := 0
+			var ear aeonrt.ClientObject
+			hear := aeonrt.ClientMethod{Class: "Ear", Name: "hear", NewArgs: newGaugeArgs, Run: func(*aeonrt.Client, any, aeonrt.Args) { heard++ }}
+			recorded := newTraces(t.TempDir(), 3, 0, t.Fatalf)
+			c, all := gauges(t, func(cfg *nodes.Config) {
+				cfg.System.ClientClasses = []*aeonrt.ClientClass{{Package: "gauge", Name: "Ear", Methods: []*aeonrt.ClientMethod{&hear}}}
+				cfg.Delay = func(m *across.Message) time.Duration {
+					if m.Kind == across.Let {
+						return time.Second
+					}
+					return 0
+				}
+				recorded.into(cfg)
+			})
+			number := aeonrt.NewClientObject(c.System(0).Client(), &ear, nil).Stored()
+			s := c.System(1)
+			gaugeHails = func(cx *aeonrt.Cx) { cx.Callback(s.ResolveClient(number), &hear, &gaugeArgs{}) }
+			s.Client().Send(all[1], &gaugeHail, &gaugeArgs{})
+			synctest.Wait()
+			if cut {
+				c.Cut(0, 1)
+			}
+			c.Settle()
+			if want := map[bool]int{false: 1}[cut]; heard != want {
+				t.Errorf("%d callbacks are heard, want %d", heard, want)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			recorded.check()
+		})
+	}
 }
 
 // deepArgs have a result that nests too deeply to be sent.

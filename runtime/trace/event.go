@@ -150,6 +150,8 @@ type Recorder interface {
 	Answered(*Event)
 	// Called is called before a callback runs, in an order that fits Ended.
 	Called(*Callback)
+	// Dropped is called when a callback does not run, as the session with the home of its event has ended. That may have committed, or not. Any goroutine.
+	Dropped()
 	// Gone is called when a client has gone: its callbacks are dropped from then on.
 	Gone(event.ClientID)
 }
@@ -202,6 +204,9 @@ func (Func) Answered(*Event) {}
 
 // Called implements Recorder.
 func (Func) Called(*Callback) {}
+
+// Dropped implements Recorder.
+func (Func) Dropped() {}
 
 // Gone implements Recorder.
 func (Func) Gone(event.ClientID) {}

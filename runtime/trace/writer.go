@@ -59,6 +59,7 @@ type Writer struct {
 		answers []byte      // of the line to be written next
 		pending int         // answers in it
 		events  uint64      // of the section
+		dropped uint64      // callbacks of the section
 		inside  bool        // a section has begun and has not ended
 		begun   bool        // so has one before, or this one
 		grouped bool        // Flush is called in time
@@ -229,7 +230,7 @@ func (w *Writer) Begin(h Header) {
 	if err != nil {
 		panic(err) // a struct of strings and numbers always marshals
 	}
-	w.mu.events, w.mu.inside, w.mu.begun, w.mu.grouped = 0, true, true, false
+	w.mu.events, w.mu.dropped, w.mu.inside, w.mu.begun, w.mu.grouped = 0, 0, true, true, false
 	w.mu.buf = append(append(w.mu.buf, line...), '\n')
 }
 
@@ -246,6 +247,10 @@ func (w *Writer) End(how string) {
 	b = bytejson.Append(b, how)
 	b = append(b, `,"events":`...)
 	b = strconv.AppendUint(b, w.mu.events, 10)
+	if w.mu.dropped > 0 {
+		b = append(b, `,"dropped":`...)
+		b = strconv.AppendUint(b, w.mu.dropped, 10)
+	}
 	w.mu.buf = append(b, "}\n"...)
 	w.mu.inside = false
 }
@@ -373,6 +378,13 @@ func (w *Writer) Called(c *Callback) {
 	b = strconv.AppendInt(b, c.Start, 10)
 	w.mu.buf = append(b, "}\n"...)
 	w.full()
+}
+
+// Dropped implements Recorder: it counts. What was dropped, and has committed, the trace of the home tells.
+func (w *Writer) Dropped() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.dropped++
 }
 
 // Gone implements Recorder.

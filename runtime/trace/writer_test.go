@@ -51,6 +51,7 @@ func TestWriterWritesTheDocumentedFormat(t *testing.T) {
 		f.Origin = Origin{Kind: Sub, Parent: e.ID, Index: 2, Issuer: "bank.Bank/b"}
 		w.Prepare(f)
 		w.Ended(f)
+		w.Dropped()
 		w.Gone(4)
 		w.End("closed")
 		w.End("interrupted") // the section has ended
@@ -62,7 +63,7 @@ func TestWriterWritesTheDocumentedFormat(t *testing.T) {
 		`{"order":13,"event":"2-1f","attempt":3,"kind":"sub","parent":"2-1f","index":2,"issuer":"bank.Bank/b","target":"bank.Account/\"eve\"","method":"Account.pay","abort":"no\udcff","position":6,"start":12}`,
 		`{"gone":4}`,
 		`{"answers":[[9,11]]}`,
-		`{"end":"closed","events":2}`,
+		`{"end":"closed","events":2,"dropped":1}`,
 	}
 	if !strings.HasPrefix(lines[0], `{"trace":4,"program":"bank","test":"t\u2028","seed":7,"states":true,"started":"2`) {
 		t.Errorf("header %s", lines[0])

@@ -295,7 +295,7 @@ func (c *Checker) Callback(k *Callback) {
 	}
 	if o.Elsewhere {
 		if c.joint != nil {
-			c.joint.called = append(c.joint.called, calledBack{event: o.Parent, home: o.Home, index: o.Index, text: k.String(), section: c.at, line: c.Line})
+			c.called(k)
 		}
 		return
 	}
@@ -327,6 +327,9 @@ func (c *Checker) Callback(k *Callback) {
 // Gone notes that a client has gone: its callbacks may be dropped.
 func (c *Checker) Gone(client uint64) {
 	c.gone[client] = true
+	if c.joint != nil {
+		c.joint.gone = true
+	}
 }
 
 // missing reports what a closed section lacks.

@@ -322,6 +322,9 @@ func (c *Checker) End(end *End) Section {
 		return *s
 	}
 	s.How = end.How
+	if c.joint != nil {
+		c.joint.dropped += int(end.Dropped)
+	}
 	if n := s.Counts.Events + s.Counts.Parts; end.Events != uint64(n+s.Counts.Lost) {
 		c.violate(Lost, "", nil, "the section ends with %d events, but %d were found", end.Events, n)
 	}

@@ -339,6 +339,8 @@ func (s *scanner) end() *End {
 			e.How = s.text()
 		case "events":
 			e.Events = s.uint()
+		case "dropped":
+			e.Dropped = s.uint()
 		default:
 			s.skip()
 		}

@@ -137,6 +137,8 @@ type Answer struct{ Order, End int64 }
 type End struct {
 	How    string // closed: all events had ended. interrupted: some may not have
 	Events uint64
+	// Dropped are the callbacks of events of other stores that have not run, as the session with that store has ended.
+	Dropped uint64
 }
 
 // Record is one line of a trace: exactly one of its members is set.

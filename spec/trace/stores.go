@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -27,31 +26,16 @@ type joint struct {
 	names   map[string]int32
 	actors  []string
 	seen    []touch // store by store, in their orders
-	callers map[EventID]caller
+	callers map[EventID]*caller
 	called  []calledBack
-}
-
-// caller is a committed event that has called clients of other stores.
-type caller struct {
-	home    uint64
-	clients []uint64 // of its callbacks, in order
-}
-
-// clientSeen takes the place of a client of another store whose callback has come.
-const clientSeen = 1<<64 - 1
-
-// calledBack is a callback for a client of another store than the home of its event.
-type calledBack struct {
-	event         EventID
-	home          uint64
-	index         int
-	text          string
-	section, line int
+	dropped int  // callbacks of events of other stores whose session has ended
+	gone    bool // so has a client
 }
 
 // oneOf is a store of which there is a trace.
 type oneOf struct {
 	earlier bool // its first start is not there
+	starts  int  // that are there
 	last    int  // section
 }
 
@@ -84,7 +68,7 @@ type done struct {
 }
 
 func newJoint() *joint {
-	return &joint{stores: make(map[uint64]*oneOf), homes: make(map[EventID]int), done: make(map[done]bool), names: make(map[string]int32), callers: make(map[EventID]caller)}
+	return &joint{stores: make(map[uint64]*oneOf), homes: make(map[EventID]int), done: make(map[done]bool), names: make(map[string]int32), callers: make(map[EventID]*caller)}
 }
 
 // begin notes that a section of a store begins.
@@ -94,6 +78,7 @@ func (j *joint) begin(c *Checker, section int) {
 		s = &oneOf{earlier: c.earlier}
 		j.stores[c.section.Header.Number] = s
 	}
+	s.starts++
 	s.last = section
 	c.at = section
 }
@@ -126,7 +111,7 @@ func (c *Checker) join(e *Event) {
 		j.homes[e.ID] = n
 	}
 	if slices.Contains(e.Clients, ofAnotherStore) {
-		j.callers[e.ID] = caller{r.store, slices.Clone(e.Clients)}
+		j.callers[e.ID] = &caller{home: r.store, clients: slices.Clone(e.Clients), section: r.section, line: r.line, from: e.Start, to: e.Order}
 	}
 	j.entries = append(j.entries, r)
 	for i := range e.Reads {
@@ -164,7 +149,7 @@ func (j *joint) event(r *entry) *entry {
 // judge decides, when all stores have been checked. The clocks of nodes are apart by no more than clocks.
 func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 	violate := func(r *entry, rule Rule, actor string, events []EventID, format string, args ...any) {
-		rep.Sections[r.section].violate(Violation{Rule: rule, File: files[r.section], Line: r.line, Events: events, Actor: actor, Text: fmt.Sprintf(format, args...)})
+		rep.violate(files, r.section, r.line, rule, actor, events, format, args...)
 	}
 	for _, n := range j.parts {
 		r := &j.entries[n]
@@ -187,22 +172,6 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 			}
 		}
 	}
-	for _, k := range j.called {
-		if home := j.stores[k.home]; home == nil || home.earlier {
-			continue
-		}
-		r := &entry{section: k.section, line: k.line}
-		switch by := j.callers[k.event]; {
-		case k.index < 1 || k.index > len(by.clients):
-			violate(r, Cause, "", []EventID{k.event}, "%s is number %d of event %v, and store %d has not committed that with so many", k.text, k.index, k.event, k.home)
-		case by.home != k.home:
-			violate(r, Cause, "", []EventID{k.event}, "%s is number %d of event %v of store %d, and says that it is one of store %d", k.text, k.index, k.event, by.home, k.home)
-		case by.clients[k.index-1] != ofAnotherStore:
-			violate(r, Once, "", []EventID{k.event}, "%s is number %d of event %v, which is for another client, or has come before", k.text, k.index, k.event)
-		default:
-			by.clients[k.index-1] = clientSeen
-		}
-	}
 	type latest struct{ write, read *entry } // of those with the last places
 	state := make([]latest, len(j.actors))
 	for _, t := range j.seen {
@@ -216,6 +185,7 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 			if o == nil || o.event == e.event {
 				return
 			}
+			j.callsBehind(e.event, o.event, int64(clocks))
 			slack := int64(0)
 			if o.section != r.section {
 				slack = int64(clocks)
@@ -236,6 +206,7 @@ func (j *joint) judge(rep *Report, files []string, clocks time.Duration) {
 		before(s.read, "written when it was read")
 		*s = latest{write: r}
 	}
+	j.judgeCallbacks(rep, files, int64(clocks))
 }
 
 // votes takes what a part will write.
