@@ -116,14 +116,7 @@ func record(t *testing.T, data []byte) *recording {
 	r := &recording{byID: map[string]int{}, children: map[string][]int{}, firings: map[json.Number][]int{}, access: map[string][]int{},
 		gone: map[json.Number]bool{}, ran: map[string]bool{}, answers: map[json.Number]answer{}}
 	for text := range bytes.Lines(data) {
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
-		l := line{}
-		if err := d.Decode(&l.members); err != nil {
-			t.Fatal(err)
-		}
-		l.first = strings.Split(string(text), `"`)[1]
-		i := len(r.lines)
+		l, i := parsed(t, text), len(r.lines)
 		for _, key := range []string{"order", "start", "recovered"} {
 			if l.has(key) {
 				l.set(key, numeral(l.num(key)*finer))
@@ -163,6 +156,18 @@ func record(t *testing.T, data []byte) *recording {
 		r.lines = append(r.lines, l)
 	}
 	return r
+}
+
+// parsed returns a record from its text.
+func parsed(t *testing.T, text []byte) (l line) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&l.members); err != nil {
+		t.Fatal(err)
+	}
+	l.first = strings.Split(string(text), `"`)[1]
+	return l
 }
 
 func text(lines []line) []byte {
