@@ -202,7 +202,7 @@ func (o *Outcome) String() string {
 		fmt.Fprintf(&b, "callback failed: %s at %s\n", f.Msg, f.Trace())
 	}
 	for _, l := range o.DeadLetters {
-		fmt.Fprintf(&b, "dead letter: %s\n", l.Failure.Msg)
+		fmt.Fprintf(&b, "dead letter: %s\n", l)
 	}
 	if o.Exhausted != "" {
 		fmt.Fprintf(&b, "exhausted: %s\n", o.Exhausted)

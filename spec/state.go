@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -166,6 +167,15 @@ type Letter struct {
 	Method  string
 	Failure *Failure
 }
+
+// String says what was called, as Class.method, and how it has failed.
+func (l Letter) String() string {
+	class, _, _ := strings.Cut(l.Target, "(")
+	return class + "." + l.Method + ": " + l.Failure.Msg
+}
+
+// Compare is the order of letters in the text of an outcome, which do not come in any.
+func (l Letter) Compare(o Letter) int { return strings.Compare(l.String(), o.String()) }
 
 func newState(start instant) *state {
 	return &state{actors: map[eventID]*actor{}, names: map[actorName]eventID{}, lost: map[actorName]int{}, busy: map[eventID]int{},

@@ -159,7 +159,7 @@ func TestEveryJobHasAnOutcome(t *testing.T) {
 		"prints/1":   "failed: assertion failed: 1 > 2 at prints.aeon:13\n",
 		"spins/-1":   "before\nhangs: ",
 		"crashes/-1": "crashes: exit status 2\npanic: thrown away",
-		"aborts/-1":  "0\ndead letter: n is 3\ndead letter: n is 4\ndead letter: n is 7\n",
+		"aborts/-1":  "0\ndead letter: A.fail: n is 3\ndead letter: A.fail: n is 4\ndead letter: A.fail: n is 7\n",
 		"fails/-1":   "failed: n is 5 at fails.aeon:7 < fails.aeon:17\n",
 		"last/-1":    "last\n",
 	}

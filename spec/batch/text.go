@@ -24,7 +24,7 @@ func Text(o *driver.Outcome) string {
 	}
 	letters := make([]string, len(o.DeadLetters))
 	for i, d := range o.DeadLetters {
-		letters[i] = fmt.Sprintf("dead letter: %s\n", d.Message)
+		letters[i] = fmt.Sprintf("dead letter: %s: %s\n", d.Method, d.Message)
 	}
 	slices.Sort(letters)
 	b.WriteString(strings.Join(letters, ""))

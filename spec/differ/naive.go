@@ -65,7 +65,7 @@ func (t *tree) visit() bool {
 func (t *tree) end() bool {
 	out := &spec.Outcome{Choices: slices.Clone(t.choices)}
 	t.m.Fill(out)
-	slices.SortStableFunc(out.DeadLetters, func(a, b spec.Letter) int { return strings.Compare(a.Failure.Msg, b.Failure.Msg) })
+	slices.SortStableFunc(out.DeadLetters, spec.Letter.Compare)
 	t.outcomes[out.String()] = true
 	if t.stop && t.m.Failure() != nil {
 		t.failing = out

@@ -76,7 +76,7 @@ func runNaive(t testing.TB, text string, observe bool) (n naive, ok bool) {
 		}
 		fails := out.Failure != nil || out.Stuck || len(out.DeadLetters)+len(out.CallbackFailures) > 0
 		n.fails, passes = n.fails || fails, passes || !fails
-		slices.SortStableFunc(out.DeadLetters, func(a, b spec.Letter) int { return strings.Compare(a.Failure.Msg, b.Failure.Msg) })
+		slices.SortStableFunc(out.DeadLetters, spec.Letter.Compare)
 		n.outcomes[out.String()] = true
 		if !o.next() {
 			n.mixed = n.fails && passes

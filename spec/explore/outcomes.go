@@ -2,7 +2,6 @@ package explore
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/aeon-lang/aeon/spec"
 )
@@ -14,7 +13,7 @@ func Outcomes(p *spec.Program, e spec.Entry, cfg Config) (map[string]*spec.Outco
 	all := map[string]*spec.Outcome{}
 	cfg.Options.Observe, cfg.KeepGoing = true, true
 	cfg.OnEnd = func(out *spec.Outcome) {
-		slices.SortStableFunc(out.DeadLetters, func(a, b spec.Letter) int { return strings.Compare(a.Failure.Msg, b.Failure.Msg) })
+		slices.SortStableFunc(out.DeadLetters, spec.Letter.Compare)
 		if text := out.String(); all[text] == nil {
 			all[text] = out
 		}
