@@ -20,28 +20,32 @@ import (
 
 // prebuilt is the programs with the store that scripts ask for by the command
 //
-//	prebuilt NAME SOURCES…
+//	prebuilt [--cluster] NAME SOURCES…
 //
 // where what a script shows is what its program does, and not how aeonc builds it. A link with the store takes some
-// seconds, so all of them are one executable, which is linked once: it runs the program whose name it is started by.
+// seconds, so all of them are one executable, which is linked once, and those that can be nodes of a cluster are another: it
+// runs the program whose name it is started by.
 // It lies in the user's cache, as other programs do, and a run of the tests that changes nothing finds it there.
 type prebuilt struct {
 	dir      string // of the sources, by the name of the program
 	programs []program
-	make     func() (exe string, err error)
+	alone    func() (exe string, err error)
+	nodes    func() (exe string, err error)
 }
 
 // program is what one line of a script asks for.
 type program struct {
 	name    string
 	sources []string // in dir/name
+	cluster bool     // it can be a node of a cluster
 }
 
 // findPrebuilt reads what the scripts ask for. The sources go to dir, an empty directory.
 func findPrebuilt(scripts []string, dir string) (*prebuilt, error) {
 	all := &prebuilt{dir: dir}
-	all.make = sync.OnceValues(all.build)
-	asked := map[string]string{}
+	all.alone = sync.OnceValues(func() (string, error) { return all.build(false) })
+	all.nodes = sync.OnceValues(func() (string, error) { return all.build(true) })
+	by := map[string]string{}
 	for _, script := range scripts {
 		archive, err := txtar.ParseFile(script)
 		if err != nil {
@@ -49,15 +53,19 @@ func findPrebuilt(scripts []string, dir string) (*prebuilt, error) {
 		}
 		for line := range bytes.Lines(archive.Comment) {
 			words := strings.Fields(string(line))
-			if len(words) < 3 || words[0] != "prebuilt" {
+			if len(words) == 0 || words[0] != "prebuilt" {
 				continue
 			}
-			p := program{name: words[1]}
-			if asked[p.name] != "" {
-				return nil, fmt.Errorf("%s and %s both ask for a program %s: one executable has all of them, so rename one", asked[p.name], script, p.name)
+			words, cluster := asked(words[1:])
+			if len(words) < 2 {
+				continue // the script will say so
 			}
-			asked[p.name] = script
-			for _, source := range words[2:] {
+			p := program{name: words[0], cluster: cluster}
+			if by[p.name] != "" {
+				return nil, fmt.Errorf("%s and %s both ask for a program %s: one executable has all of them, so rename one", by[p.name], script, p.name)
+			}
+			by[p.name] = script
+			for _, source := range words[1:] {
 				p.sources = append(p.sources, filepath.Join(dir, p.name, filepath.FromSlash(source)))
 			}
 			if err := txtar.Write(archive, filepath.Join(dir, p.name)); err != nil {
@@ -97,11 +105,25 @@ func (all *prebuilt) settle(p *load.Package) error {
 	return nil
 }
 
-// build makes the executable of all programs.
-func (all *prebuilt) build() (exe string, err error) {
-	req := gobuild.Request{Name: "prebuilt", Store: true, Quick: true}
+// asked returns the arguments of a command without its flag, and whether that was there.
+func asked(args []string) (words []string, cluster bool) {
+	if len(args) > 0 && args[0] == "--cluster" {
+		return args[1:], true
+	}
+	return args, false
+}
+
+// build makes the executable of all programs that can be nodes of a cluster, or of all others.
+func (all *prebuilt) build(cluster bool) (exe string, err error) {
+	req, linked := gobuild.Request{Name: "prebuilt", Store: true, Cluster: cluster, Quick: true}, aeon.StorePackage
+	if cluster {
+		linked = aeon.ClusterPackage
+	}
 	var imports, cases strings.Builder
 	for i, p := range all.programs {
+		if p.cluster != cluster {
+			continue
+		}
 		units, err := load.Find(p.sources)
 		if err == nil && len(units) != 1 {
 			err = fmt.Errorf("its sources are %d packages", len(units))
@@ -129,7 +151,7 @@ func (all *prebuilt) build() (exe string, err error) {
 			}
 			req.Packages = append(req.Packages, made)
 			fmt.Fprintf(&imports, "\tp%d %q\n", i, gobuild.ImportPath(made.Dir, made.Name))
-			fmt.Fprintf(&cases, "\tcase %q:\n\t\taeonrt.MainOf(p%d.AeonEntry(), node.Entry())\n", p.name, i)
+			fmt.Fprintf(&cases, "\tcase %q:\n\t\taeonrt.MainOf(p%d.AeonEntry(), linked.Entry())\n", p.name, i)
 		}
 	}
 	req.Main = fmt.Appendf(nil, `package main
@@ -139,7 +161,7 @@ import (
 	"path/filepath"
 
 	aeonrt %q
-	%q
+	linked %q
 
 %s)
 
@@ -149,7 +171,7 @@ func main() {
 		panic("there is no program " + name)
 	}
 }
-`, aeon.ModulePath+"/runtime", aeon.StorePackage, &imports, &cases)
+`, aeon.ModulePath+"/runtime", linked, &imports, &cases)
 	cache, err := gobuild.DefaultCache()
 	if err != nil {
 		return "", err
@@ -159,16 +181,21 @@ func main() {
 	if err != nil {
 		return "", err
 	}
-	exe = filepath.Join(all.dir, ".prebuilt") // the cache may be on another file system than the scripts, which link to this
+	exe = filepath.Join(all.dir, filepath.Base(linked)+".prebuilt") // the cache may be on another file system than the scripts, which link to this
 	return exe, made.CopyTo(exe)
 }
 
 // command puts a program into the directory of a script.
 func (all *prebuilt) command(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: prebuilt NAME SOURCES…")
+	words, cluster := asked(args)
+	if neg || len(words) < 2 {
+		ts.Fatalf("usage: prebuilt [--cluster] NAME SOURCES…")
 	}
-	exe, err := all.make()
+	made := all.alone
+	if cluster {
+		made = all.nodes
+	}
+	exe, err := made()
 	ts.Check(err)
-	ts.Check(os.Link(exe, ts.MkAbs(args[0])))
+	ts.Check(os.Link(exe, ts.MkAbs(words[0])))
 }
