@@ -143,7 +143,11 @@ func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
 	if !ok {
 		entry = interpreted.Tests()[0]
 	}
-	outcomes, search := explore.Outcomes(interpreted, entry, explore.Config{StatesMax: c.StatesMax})
+	states := c.StatesMax
+	if r.StatesMax > 0 {
+		states = min(states, r.StatesMax)
+	}
+	outcomes, search := explore.Outcomes(interpreted, entry, explore.Config{StatesMax: states})
 	r.States = search.States
 	if search.Failing != nil {
 		r.fails(Interprets, "%s", search.Failing.Bug)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ var (
 	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
 	steps    = flag.Int("steps", 3000, "how many steps a walk through all orders of a program may have")
 	limit    = flag.Duration("limit", 5*time.Second, "how long a compiled run may take: longer where others have the processors first")
-	only     = flag.String("profile", "", "compare programs of one profile only: sequential or concurrent")
+	only     = flag.String("profile", "", "compare programs of some profiles only, with commas: sequential, concurrent, hoards, branches")
 	shrink   = flag.Bool("shrink", true, "make programs that show a difference smaller, the first three of a run")
 	keep     = flag.String("keep", "", "write the programs that show a difference into this `directory`")
 )
@@ -39,66 +40,63 @@ func newComparer() *differ.Comparer {
 	return c
 }
 
-// singleStatesMax is how many states are interpreted of a program that has one outcome, whatever its order: any part of the orders shows it.
-const singleStatesMax = 3000
-
-func single(comparer func() *differ.Comparer) func() *differ.Comparer {
-	return func() *differ.Comparer {
-		c := comparer()
-		c.StatesMax = singleStatesMax
-		return c
-	}
+// profile is a kind of generated program.
+type profile struct {
+	name    string
+	program func(seed uint64) differ.Case
 }
+
+var (
+	sequential = profile{generate.Sequential.String(), func(seed uint64) differ.Case { return differ.Generated(seed, generate.Sequential) }}
+	concurrent = profile{generate.Concurrent.String(), func(seed uint64) differ.Case { return differ.Generated(seed, generate.Concurrent) }}
+	hoards     = profile{"hoards", differ.Hoards}
+	branches   = profile{"branches", differ.Branches}
+)
 
 // TestGeneratedPrograms compares the compiled runtime with the reference interpreter.
 func TestGeneratedPrograms(t *testing.T) {
-	compare(t, *programs, newComparer)
+	compare(t, *programs, newComparer, sequential, concurrent)
 }
 
 // Programs on a store do the same: their actors' states are dropped while they run, and read again, and are
 // what they were when the store is opened once more at the end.
 func TestGeneratedProgramsOnAStore(t *testing.T) {
-	onOne := func() *differ.Comparer {
+	compare(t, *stored, func() *differ.Comparer {
 		c := newComparer()
 		c.Stored, c.Compiler.Replicated = true, replicatest.Asked()
 		return c
-	}
-	compare(t, *stored, onOne)
-	t.Run("hoards", func(t *testing.T) { compareAll(t, *stored, single(onOne), differ.Hoards) })
-	t.Run("branches", func(t *testing.T) { compareAll(t, *stored, single(onOne), differ.Branches) })
+	}, sequential, concurrent, hoards, branches)
 }
 
 // Programs on three stores do the same, though any actor of theirs may be in any of these.
 func TestGeneratedProgramsOnThreeStores(t *testing.T) {
-	three := func() *differ.Comparer {
+	compare(t, *stores, func() *differ.Comparer {
 		c := newComparer()
 		c.Stores = 3
 		return c
-	}
-	compare(t, *stores, three)
-	t.Run("branches", func(t *testing.T) { compareAll(t, *stores, single(three), differ.Branches) })
+	}, sequential, concurrent, branches)
 }
 
-// compare compares so many programs of each profile.
-func compare(t *testing.T, programs int, comparer func() *differ.Comparer) {
-	for _, profile := range []generate.Profile{generate.Sequential, generate.Concurrent} {
-		if *only != "" && *only != profile.String() {
-			continue
+// compare compares so many programs of each profile. Those of all profiles are compiled into one executable: its link takes longer than they do.
+func compare(t *testing.T, programs int, comparer func() *differ.Comparer, profiles ...profile) {
+	if *only != "" {
+		list := strings.Split(*only, ",")
+		for _, name := range list {
+			if !slices.ContainsFunc([]profile{sequential, concurrent, hoards, branches}, func(p profile) bool { return p.name == name }) {
+				t.Fatalf("-profile: there is no profile %q", name)
+			}
 		}
-		t.Run(profile.String(), func(t *testing.T) {
-			compareAll(t, programs, comparer, func(seed uint64) differ.Case { return differ.Generated(seed, profile) })
-		})
+		profiles = slices.DeleteFunc(profiles, func(p profile) bool { return !slices.Contains(list, p.name) })
 	}
-}
-
-// compareAll compares so many programs of one kind.
-func compareAll(t *testing.T, programs int, comparer func() *differ.Comparer, program func(seed uint64) differ.Case) {
 	start := time.Now()
 	var sum totals
-	for n := 0; n < programs; n += chunk {
+	each := chunk / max(1, len(profiles))
+	for n := 0; n < programs && len(profiles) > 0; n += each {
 		var cases []differ.Case
-		for i := n; i < min(n+chunk, programs); i++ {
-			cases = append(cases, program(*first+uint64(i)))
+		for _, p := range profiles {
+			for i := n; i < min(n+each, programs); i++ {
+				cases = append(cases, p.program(*first+uint64(i)))
+			}
 		}
 		results, err := comparer().Compare(t.Context(), cases)
 		if err != nil {
@@ -119,7 +117,7 @@ func compareAll(t *testing.T, programs int, comparer func() *differ.Comparer, pr
 		if sum.open > openMax(sum.programs) {
 			t.Errorf("%d outcomes of %d programs, of %d, are undecided: the interpreter gave up before it had seen them", sum.undecided, sum.open, sum.programs)
 		}
-		t.Logf("seeds %d to %d: %s; %.1f programs/s", *first, *first+uint64(sum.programs)-1, &sum, float64(sum.programs)/time.Since(start).Seconds())
+		t.Logf("seeds %d to %d: %s; %.1f programs/s", *first, *first+uint64(min(n+each, programs))-1, &sum, float64(sum.programs)/time.Since(start).Seconds())
 	}
 }
 

@@ -41,7 +41,7 @@ func (c *Comparer) Shrink(ctx context.Context, r Result) (Result, error) {
 		}
 		cases := make([]Case, len(candidates))
 		for i, text := range candidates {
-			cases[i] = Case{Name: fmt.Sprintf("shrink-%s-%d", r.Name, i), Text: text, Single: r.Single, Split: r.Split}
+			cases[i] = Case{Name: fmt.Sprintf("shrink-%s-%d", r.Name, i), Text: text, Single: r.Single, StatesMax: r.StatesMax, Split: r.Split}
 		}
 		results, err := c.Compare(ctx, cases)
 		if err != nil {
