@@ -1,10 +1,13 @@
 package nodes_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -179,8 +182,12 @@ func (f *talk) hear(id event.StoreID, s *exec.System, client *door.Remote, strea
 // Whatever crashes or is cut off, a client outside hears what actors of any store tell it, once and in order, from the first time until it ends; and it ends
 // if something may be missing.
 func TestCallbacksThroughFaults(t *testing.T) {
+	// As TestFaults.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	heard, ended := 0, 0
-	for seed := *faultSeed; seed < *faultSeed+uint64(*faultSeeds); seed++ {
+	seeds := cmp.Or(*faultSeeds, 100)
+	for seed := *faultSeed; seed < *faultSeed+uint64(seeds); seed++ {
 		f := &talk{faulty: newFaulty("TestCallbacksThroughFaults", t.TempDir(), &shop.AeonPackage, seed), doors: make(map[*exec.System]*door.Door)}
 		f.asking = faultStores
 		for i := range event.StoreID(faultStores) {
@@ -207,7 +214,7 @@ func TestCallbacksThroughFaults(t *testing.T) {
 		heard, ended = heard+f.heard, ended+f.ended
 	}
 	t.Logf("%d callbacks were heard, and %d clients have ended as one may be missing", heard, ended)
-	if *faultSeeds >= 100 && (heard == 0 || ended == 0) {
+	if seeds >= 100 && (heard == 0 || ended == 0) {
 		t.Error("something never happens")
 	}
 }

@@ -54,7 +54,7 @@ var suites = []string{
 	"./spec/explore -run TestSearchAgreesWithEveryOrder",
 	"./spec/golden -run TestGoldenPrograms",
 	"./spec/generate", // ill-typed programs, too
-	"./spec/differ",
+	"./spec/differ -programs 5 -stores 2",
 	"./spec/trace",
 }
 

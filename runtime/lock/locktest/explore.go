@@ -26,7 +26,7 @@ type Options struct {
 
 // Default is what a plain go test explores: all states of each configuration without crashes, which are fewer
 // than the bound, and a part of those of configurations with crashes.
-var Default = Options{Sets: 5, States: 20_000_000, Further: 60_000, Stores: 3_000, Faults: 500, Seed: 1}
+var Default = Options{Sets: 2, States: 20_000_000, Further: 60_000, Stores: 3_000, Faults: 500, Seed: 1}
 
 // exploreSchedules is how many random schedules a configuration gets that has more states
 // than the limit; faultySchedules if stores of it crash.
