@@ -257,7 +257,7 @@ func TestKilledProgramLeavesAPrefix(t *testing.T) {
 	if err := os.WriteFile(dir+"/busy.aeon", fmt.Appendf(nil, busy, 100_000_000), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	aeonc("build", "-o", dir+"/busy", dir+"/busy.aeon")
+	aeonc("build", "--memory-only", "-o", dir+"/busy", dir+"/busy.aeon")
 	rounds := 2
 	if *long {
 		rounds = 20
