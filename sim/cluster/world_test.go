@@ -170,7 +170,7 @@ func (w *world) status(i int) (*status.Status, error) {
 func eventually(t *testing.T, what string, cond func() (ok bool, seen any)) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
-	look := time.NewTicker(10 * time.Millisecond)
+	look := time.NewTicker(50 * time.Millisecond) // an answer costs nodes some work
 	defer look.Stop()
 	for {
 		ok, seen := cond()
