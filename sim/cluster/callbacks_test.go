@@ -354,7 +354,7 @@ func (r *newestRings) reaches(bell string, n int64) bool {
 		if newest >= n {
 			return true
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	return false
 }

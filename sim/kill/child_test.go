@@ -268,7 +268,7 @@ func (c *child) session(i int) error {
 func (c *child) awaitTick() error {
 	began, err := c.book.ticker.Ticks(c.cl)
 	for n := began; err == nil && n == began; n, err = c.book.ticker.Ticks(c.cl) {
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 	return err
 }
