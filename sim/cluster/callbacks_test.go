@@ -312,14 +312,22 @@ func TestCallbacksThroughKills(t *testing.T) {
 	last := 0
 	eventually(t, "each client hears each bell", func() (bool, any) { // one that has begun since a ring hears the next one
 		last++
-		var deaf []string
+		rings := make(map[string]int64)
 		for k, bell := range bells {
-			n := c.until(k%nodes, "/v1/Bell/"+bell+"/ring", fmt.Sprint("last ", last), map[string]any{})
+			rings[bell] = c.until(k%nodes, "/v1/Bell/"+bell+"/ring", fmt.Sprint("last ", last), map[string]any{})
+		}
+		var deaf []string
+		for range 100 {
+			deaf = nil
 			for i, of := range newest {
-				if !of.reaches(bell, n) {
-					deaf = append(deaf, fmt.Sprintf("listener %d has not heard ring %d of %s", i, n, bell))
+				if lacks := of.lacks(rings); lacks != "" {
+					deaf = append(deaf, fmt.Sprintf("listener %d has not heard %s", i, lacks))
 				}
 			}
+			if len(deaf) == 0 {
+				break
+			}
+			<-time.After(10 * time.Millisecond)
 		}
 		return len(deaf) == 0, deaf
 	})
@@ -345,18 +353,16 @@ func (r *newestRings) hear(of rung) {
 	r.of[of.bell] = max(r.of[of.bell], of.n)
 }
 
-// reaches reports whether ring n of a bell is heard within a second, or a later one.
-func (r *newestRings) reaches(bell string, n int64) bool {
-	for range 100 {
-		r.mu.Lock()
-		newest := r.of[bell]
-		r.mu.Unlock()
-		if newest >= n {
-			return true
+// lacks says which of the rings, or a later one, was not heard, if one was not.
+func (r *newestRings) lacks(rings map[string]int64) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for bell, n := range rings {
+		if r.of[bell] < n {
+			return fmt.Sprintf("ring %d of %s", n, bell)
 		}
-		<-time.After(10 * time.Millisecond)
 	}
-	return false
+	return ""
 }
 
 // follow is one life of a client that listens to bells: it goes on behind what it has got when its stream breaks, until it is told that it has ended. It
@@ -374,7 +380,9 @@ func (c *crowd) follow(ctx context.Context, e *ear, bells []string, of *newestRi
 	}
 	for _, bell := range bells {
 		if within(func(ctx context.Context) error { return e.listen(ctx, bell) }) != nil {
-			again() // it may have ended, or not: its stream says so
+			again() // the bell may tell it, or not, and would tell it twice what it asks for twice
+			_ = within(e.end)
+			return false
 		}
 	}
 	last, after := make(map[string]int64), uint64(0)
