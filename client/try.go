@@ -97,7 +97,7 @@ func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Conte
 		last = context.Cause(ctx)
 	}
 	if maybe {
-		return &Error{Code: NoOutcome, Msg: "no node has answered, and the call has happened whole or not at all", Happened: Unknown, cause: last}
+		return &Error{Code: NoOutcome, Msg: "no node has answered, and whether the call has happened is not known", Happened: Unknown, cause: last}
 	}
 	return &Error{Code: Unavailable, Msg: "no node has performed the call", Happened: No, cause: last}
 }

@@ -90,7 +90,7 @@ func (e *answerError) Error() string {
 	case "partly":
 		text += "; the first steps of the call have happened"
 	case "unknown":
-		text += "; the call has happened whole or not at all"
+		text += "; whether the call has happened is not known"
 	}
 	for _, p := range e.Path {
 		text += "\n\tat " + p

@@ -29,8 +29,8 @@ with --data it need not listen. With --key the call happens once, however often 
 exit code is 1 if the program refuses it.
 
 A call to a cluster goes to one node after the other until one answers, for two minutes, and
-happens once. If none does, it says that the call has not happened (unavailable), or that it has
-happened whole or not at all (unknown): then make it again, with the same key. With --data it asks the
+happens once. If none does, it says that the call has not happened (unavailable), or that this is not
+known (unknown): then make it again, with the same key. With --data it asks the
 node in DIR first, and then those that this node knows, unless they ask for TLS or tokens; --at
 names addresses, as HOST:PORT, and --token the file with the token of the caller. On other machines
 they are called by https; http://HOST:PORT, without a token, is for what stands before a program there.
