@@ -231,9 +231,9 @@ func (p *pkg) zero(t typecheck.Type) string {
 	return p.goType(t) + "{}"
 }
 
-// hasInside reports whether a t is or may have an object of class c; c may be nil.
+// hasInside is typecheck.HasInside; c may be nil.
 func hasInside(t typecheck.Type, c *typecheck.Class) bool {
-	return c != nil && property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) { return t == c, t == c })
+	return c != nil && typecheck.HasInside(t, c)
 }
 
 // nests reports whether a t may nest deeper than its type: whether it is or may have an object of a class that may contain itself.

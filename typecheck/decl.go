@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"slices"
+
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -275,37 +277,36 @@ func (c *checker) layout() {
 	for _, class := range c.pkg.Classes {
 		if class.Kind == ast.ValueClass {
 			visit(class)
-			class.ContainsItself = class.reaches(class, make(map[*Class]bool))
+			class.ContainsItself = slices.ContainsFunc(class.Fields, func(f *Var) bool { return HasInside(f.typ, class) })
 		}
 	}
 }
 
-// reaches reports whether an object of a value class may have one of class other inside. A class of another package has none of this one.
-func (c *Class) reaches(other *Class, seen map[*Class]bool) bool {
-	var within func(t Type) bool
-	within = func(t Type) bool {
+// HasInside reports whether a t is, or may have inside, an object of value class c. A class of another package has none of this one.
+func HasInside(t Type, c *Class) bool {
+	seen := make(map[*Class]bool)
+	var has func(Type) bool
+	has = func(t Type) bool {
 		switch t := t.(type) {
 		case *Optional:
-			return within(t.Elem)
+			return has(t.Elem)
 		case *Vector:
-			return within(t.Elem)
+			return has(t.Elem)
 		case *Map: // whose keys have no parts
-			return within(t.Value)
+			return has(t.Value)
 		case *Class:
-			if t == other {
+			if t == c {
 				return true
 			}
-			return t.Kind == ast.ValueClass && t.Pkg == other.Pkg && !seen[t] && t.reaches(other, seen)
+			if t.Kind != ast.ValueClass || t.Pkg != c.Pkg || seen[t] {
+				return false
+			}
+			seen[t] = true
+			return slices.ContainsFunc(t.Fields, func(f *Var) bool { return has(f.typ) })
 		}
 		return false
 	}
-	seen[c] = true
-	for _, f := range c.Fields {
-		if within(f.typ) {
-			return true
-		}
-	}
-	return false
+	return has(t)
 }
 
 func (c *checker) recursiveValue(class *Class, path []*Var) {
