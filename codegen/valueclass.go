@@ -154,7 +154,9 @@ func (p *pkg) classText(w *writer, c *typecheck.Class) {
 	}
 	if c.ContainsItself {
 		w.add("if !nesting.Enter() {\nreturn \"\"\n}")
-		w.add("defer nesting.Leave()")
+		w.add("ret := %s", text)
+		w.add("nesting.Leave()")
+		text = "ret"
 	}
 	w.add("return %s", text)
 	w.add("}")

@@ -78,7 +78,7 @@ func (n *Nesting) Enter() bool {
 	return !n.tooDeep
 }
 
-// Leave ends what Enter began.
+// Leave ends what Enter began, if that has returned true: behind too many objects nothing is counted any more.
 func (n *Nesting) Leave() { n.depth-- }
 
 // Whole returns the text that was made, or faults. It does so here, and not in Enter, where the stack hides what has asked for the text.

@@ -51,8 +51,9 @@ func (self Crate) StrWithin(nesting *aeonrt.Nesting) string {
 	if !nesting.Enter() {
 		return ""
 	}
-	defer nesting.Leave()
-	return "Crate{" + "Number: " + aeonrt.StrInt(self.Number) + ", Name: " + self.Name + ", Kind: " + self.Kind.Str() + ", Weights: " + aeonrt.VectorText(self.Weights, aeonrt.StrFloat) + ", Inner: " + aeonrt.BoxText(self.Inner, func(x Crate) string { return x.StrWithin(nesting) }) + "}"
+	ret := "Crate{" + "Number: " + aeonrt.StrInt(self.Number) + ", Name: " + self.Name + ", Kind: " + self.Kind.Str() + ", Weights: " + aeonrt.VectorText(self.Weights, aeonrt.StrFloat) + ", Inner: " + aeonrt.BoxText(self.Inner, func(x Crate) string { return x.StrWithin(nesting) }) + "}"
+	nesting.Leave()
+	return ret
 }
 
 func AeonPutCrate(e *aeonrt.Encoder, v Crate) {
