@@ -1,7 +1,6 @@
 package nodes_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -39,7 +38,7 @@ import (
 )
 
 var (
-	faultSeeds = flag.Int("faults", 0, "how many clusters TestFaults runs, and TestCallbacksThroughFaults; 0: 40, and 100")
+	faultSeeds = flag.Int("faults", 100, "how many clusters TestFaults runs, and TestCallbacksThroughFaults")
 	faultSeed  = flag.Uint64("fault", 1, "the first seed of these")
 )
 
@@ -780,8 +779,7 @@ func TestFaults(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	var saw sights
-	seeds := cmp.Or(*faultSeeds, 40)
-	for seed := *faultSeed; seed < *faultSeed+uint64(seeds); seed++ {
+	for seed := *faultSeed; seed < *faultSeed+uint64(*faultSeeds); seed++ {
 		f := newFaulty("TestFaults", t.TempDir(), &ledger.AeonPackage, seed)
 		f.run()
 		saw.crashes, saw.cuts, saw.unknown = saw.crashes+f.saw.crashes, saw.cuts+f.saw.cuts, saw.unknown+f.saw.unknown
@@ -792,7 +790,7 @@ func TestFaults(t *testing.T) {
 		saw.traced.add(f.saw.traced)
 	}
 	t.Logf("over several stores: %+v", saw)
-	if seeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Over == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0 || saw.printed == 0 || saw.ended == 0 || saw.traced.parts == 0 || saw.traced.lost == 0) {
+	if *faultSeeds >= 100 && (saw.counts.Restored == 0 || saw.counts.Over == 0 || saw.counts.Withdrawn == 0 || saw.unknown == 0 || saw.refused == 0 || saw.cancelled == 0 || saw.audits == 0 || saw.failed == 0 || saw.printed == 0 || saw.ended == 0 || saw.traced.parts == 0 || saw.traced.lost == 0) {
 		t.Errorf("something never happens: %+v", saw)
 	}
 }

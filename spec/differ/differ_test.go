@@ -1,7 +1,6 @@
 package differ_test
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -18,7 +17,7 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 0, "how many programs of each profile are compared; 0: 2, and 5 by TestLibrary")
+	programs = flag.Int("programs", 2, "how many programs of each profile are compared")
 	first    = flag.Uint64("first", 0, "the seed of the first program")
 	stored   = flag.Int("stored", 3, "how many programs of each profile, and of those with large containers, are compared that run on a store")
 	stores   = flag.Int("stores", 1, "how many programs of each profile are compared that run on three stores")
@@ -56,7 +55,7 @@ var (
 
 // TestGeneratedPrograms compares the compiled runtime with the reference interpreter.
 func TestGeneratedPrograms(t *testing.T) {
-	compare(t, cmp.Or(*programs, 2), newComparer, sequential, concurrent)
+	compare(t, *programs, newComparer, sequential, concurrent)
 }
 
 // Programs on a store do the same: their actors' states are dropped while they run, and read again, and are

@@ -1,7 +1,6 @@
 package differ_test
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -149,7 +148,7 @@ func libraryProgram(seed uint64) string {
 // TestLibrary compares the functions of strings, numbers, times and JSON on hostile arguments, in as many programs as go into one executable.
 func TestLibrary(t *testing.T) {
 	var cases []differ.Case
-	for seed := *first; seed < *first+uint64(min(cmp.Or(*programs, 5), chunk)); seed++ {
+	for seed := *first; seed < *first+uint64(min(max(*programs, 5), chunk)); seed++ {
 		cases = append(cases, differ.Case{Name: fmt.Sprintf("library-%d", seed), Text: libraryProgram(seed), Single: true})
 	}
 	c := newComparer()
