@@ -234,10 +234,11 @@ func (cl *client) call(c callback) {
 	}()
 	if c.held != nil {
 		if cl.sys.scheduler.Wait(c.held.Done); !c.held.Yes {
-			if t := cl.sys.tracer; t != nil && c.held.Lost {
-				t.Dropped()
+			if !c.held.Lost {
+				return
 			}
-			if remote, ok := c.object.self.(*Remote); ok && c.held.Lost {
+			cl.sys.tracer.Dropped()
+			if remote, ok := c.object.self.(*Remote); ok {
 				remote.Lost()
 			}
 			return

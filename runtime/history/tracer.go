@@ -264,8 +264,12 @@ func (t *Tracer) Called(method string, from *trace.Source, client event.ClientID
 	t.rec.Called(r)
 }
 
-// Dropped is called when a callback does not run, as the session with the home of its event has ended. The event may have committed, or not.
-func (t *Tracer) Dropped() { t.rec.Dropped() }
+// Dropped is called when a callback does not run, as the session with the home of its event has ended. The event may have committed, or not. t may be nil.
+func (t *Tracer) Dropped() {
+	if t != nil {
+		t.rec.Dropped()
+	}
+}
 
 // Gone is called when a client is going. t may be nil.
 func (t *Tracer) Gone(client event.ClientID) {
