@@ -178,14 +178,11 @@ func (m *Machine) unclaimed() []Letter {
 	var list []Letter
 	for _, id := range sortedIDs(m.st.results) {
 		if r := m.st.results[id]; r.failure != nil && !r.awaited {
-			l := Letter{Failure: r.failure, Method: "new"}
-			if r.target != nil {
-				l.Target = r.target.label()
-			}
+			method := "new"
 			if r.method != nil {
-				l.Method = r.method.Name()
+				method = r.method.Name()
 			}
-			list = append(list, l)
+			list = append(list, newLetter(r.target, method, r.failure))
 		}
 	}
 	return list

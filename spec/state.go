@@ -163,15 +163,24 @@ type line struct {
 
 // Letter is a dead letter: the failure of an event that is not awaited ([DEAD-LETTER]).
 type Letter struct {
+	Class   string
 	Target  string // Class, or Class("name")
 	Method  string
 	Failure *Failure
 }
 
+// newLetter returns the letter of a call of an actor, nil if there was none.
+func newLetter(target *identity, method string, f *Failure) Letter {
+	l := Letter{Method: method, Failure: f}
+	if target != nil {
+		l.Class, l.Target = target.class.Name(), target.label()
+	}
+	return l
+}
+
 // String says what was called, as Class.method, and how it has failed.
 func (l Letter) String() string {
-	class, _, _ := strings.Cut(l.Target, "(")
-	return class + "." + l.Method + ": " + l.Failure.Msg
+	return l.Class + "." + l.Method + ": " + l.Failure.Msg
 }
 
 // Compare is the order of letters in the text of an outcome, which do not come in any.
@@ -252,11 +261,7 @@ func (s *state) print(text string) {
 }
 
 func (s *state) deadLetter(target *identity, method string, f *Failure) {
-	l := Letter{Method: method, Failure: f}
-	if target != nil {
-		l.Target = target.label()
-	}
-	s.letters = with(s.letters, l)
+	s.letters = with(s.letters, newLetter(target, method, f))
 }
 
 func sortedIDs[T any](m map[eventID]T) []eventID {
