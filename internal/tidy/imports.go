@@ -24,6 +24,7 @@ var layers = []struct{ pkg, may string }{
 	{"internal/atomicfile", ""},
 	{"internal/bytejson", ""},
 	{"internal/shard", ""},
+	{"internal/short", ""},
 	{"internal/smallset", ""},
 	{"internal/similar", ""},
 	{"internal/heapfloor", ""},
@@ -48,7 +49,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/value", ""},
 	{"runtime/codec", "runtime/value"},
 	{"runtime/sched", "runtime/event"},
-	{"runtime/lock", "runtime/codec"},
+	{"runtime/lock", "runtime/codec internal/short"},
 	{"runtime/commit", "runtime/event"},
 	{"runtime/typetext", ""},
 	{"runtime/jsoncodec", "runtime/codec runtime/event runtime/typetext runtime/value internal/bytejson internal/similar"},
@@ -67,16 +68,16 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/table", "runtime/codec runtime/image runtime/value"},
 	{"runtime/trace", "runtime/event runtime/store internal/bytejson"},
 	{"runtime/latch", "runtime/lock"},
-	{"runtime/order", "dominator runtime/event runtime/image runtime/latch runtime/lock runtime/sched runtime/store runtime/watch internal/bytejson internal/shard"},
+	{"runtime/order", "dominator runtime/event runtime/image runtime/latch runtime/lock runtime/sched runtime/store runtime/watch internal/bytejson internal/shard internal/short"},
 	{"runtime/across", "runtime/callpath runtime/codec runtime/commit runtime/event runtime/lock runtime/metrics runtime/order runtime/sched runtime/span"},
 	{"runtime/row", "runtime/event runtime/store"},
 	{"runtime/state", "dominator runtime/event runtime/image runtime/metrics runtime/order runtime/row runtime/sched runtime/store runtime/value internal/shard"},
 	{"runtime/outbox", "runtime/event runtime/metrics runtime/order runtime/row runtime/sched runtime/store runtime/value internal/shard"},
 	{"runtime/state/archive", "dominator runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/snapshot runtime/state runtime/store internal/bytejson internal/cmdline"},
 	{"runtime/state/inspection", "runtime/event runtime/jsoncodec runtime/row runtime/state/archive runtime/store internal/bytejson"},
-	{"runtime/undo", "runtime/order runtime/table runtime/value"},
+	{"runtime/undo", "runtime/order runtime/table runtime/value internal/short"},
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard internal/smallset"},
-	{"runtime/activation", "runtime/across runtime/callpath runtime/codec runtime/event runtime/history runtime/order runtime/outbox runtime/row runtime/sched runtime/span runtime/state runtime/store runtime/trace runtime/undo runtime/value internal/smallset"},
+	{"runtime/activation", "runtime/across runtime/callpath runtime/codec runtime/event runtime/history runtime/order runtime/outbox runtime/row runtime/sched runtime/span runtime/state runtime/store runtime/trace runtime/undo runtime/value internal/short internal/smallset"},
 	{"runtime/exec", "dominator runtime/across runtime/activation runtime/callpath runtime/codec runtime/commit runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/span runtime/state runtime/state/archive runtime/store runtime/trace runtime/value runtime/watch internal/bytejson"},
 	{"runtime", "runtime/across runtime/activation runtime/callpath runtime/codec runtime/event runtime/exec runtime/fault runtime/history runtime/image runtime/inherit runtime/jsoncodec runtime/order runtime/outbox runtime/sched runtime/settings runtime/snapshot runtime/span runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline internal/heapfloor"},
 	{"runtime/nodes", "runtime runtime/across runtime/event runtime/exec runtime/sched runtime/store runtime/store/memengine"},
@@ -200,7 +201,7 @@ var adapters = []struct {
 // and the project alone: the runtime's source is compiled outside the repository, and the pure packages stay pure.
 // The adapters among them are excepted, and so is what a program is linked with on request to have them.
 const (
-	standardOnly = "client runtime/... dominator lang/ast lang/diag internal/assert internal/bytejson internal/cmdline internal/heapfloor internal/shard internal/similar internal/smallset"
+	standardOnly = "client runtime/... dominator lang/ast lang/diag internal/assert internal/bytejson internal/cmdline internal/heapfloor internal/shard internal/similar internal/short internal/smallset"
 	onRequest    = "runtime/node/..."
 )
 

@@ -48,7 +48,11 @@ func (cx *Activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	if !h.Is(order.Created | order.Fresh) {
 		mode = order.Write // to run its constructor
 	}
-	cx.hold(h, mode)
+	if len(cx.branches) > 0 || cx.spanned {
+		cx.hold(h, mode)
+	} else {
+		cx.Run.Hold(h, mode) // what hold would come to, without a call between
+	}
 	cx.Run.Respect(h)
 	if h.LastPos > cx.MaxPos {
 		cx.MaxPos = h.LastPos // before any fault: a fault depends on the last write, too

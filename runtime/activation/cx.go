@@ -3,6 +3,7 @@ package activation
 import (
 	"unsafe"
 
+	"github.com/aeon-lang/aeon/internal/short"
 	"github.com/aeon-lang/aeon/runtime/across"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -72,7 +73,7 @@ type frame struct {
 }
 
 func (cx *Activation) reset() {
-	clear(cx.frames)
+	short.Clear(cx.frames)
 	cx.frames = cx.frames[:0]
 	cx.log.Reset()
 	if len(cx.Ops) > 0 {

@@ -42,7 +42,7 @@ const (
 type Outcome struct {
 	Kind       OutcomeKind
 	Err        *event.AbortError // Aborted
-	Withdrawal order.Withdrawal  // Withdrawn
+	Withdrawal *order.Withdrawal // Withdrawn; else nil
 	made       *order.Handle     // for another store
 }
 
@@ -124,7 +124,7 @@ func (cx *Activation) caught(p any) (out Outcome, gone bool) {
 	case nil:
 		e.Msg, e.Fault, gone = MsgGoexit, true, true
 	case order.Withdrawal:
-		return Outcome{Kind: Withdrawn, Withdrawal: p}, false
+		return Outcome{Kind: Withdrawn, Withdrawal: &p}, false
 	case branchFailed:
 		return Outcome{Kind: follows}, false
 	case failedElsewhere:

@@ -126,7 +126,9 @@ func (r *Run) Execute(m *Method) (out Outcome) {
 		target = nil
 	}
 	out = cx.body(target, m, r.Args)
-	r.inTurn = r.inTurn || out.Withdrawal.InTurn
+	if out.Kind == Withdrawn && out.Withdrawal.InTurn {
+		r.inTurn = true
+	}
 	return out
 }
 

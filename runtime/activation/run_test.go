@@ -181,7 +181,7 @@ func TestRunIsWithdrawnFromWhatItDoesNotCover(t *testing.T) {
 		t.Fatalf("it has ended as %+v", out)
 	}
 	r.Undo()
-	r.Retry(out.Withdrawal)
+	r.Retry(*out.Withdrawal)
 	r.Clear()
 	if err := r.Enter(); err != nil {
 		t.Fatal(err)

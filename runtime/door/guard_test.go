@@ -13,7 +13,7 @@ import (
 
 // eventOf returns what the event of a call sees of its cancellation: the event itself, and what it waits for.
 func eventOf(c *Guarded) (*order.Attempt, <-chan struct{}) {
-	a := &order.Attempt{Cancellation: &c.Cancellation}
+	a := &order.Attempt{Wants: order.Wants{Cancellation: &c.Cancellation}}
 	return a, a.Context().Done()
 }
 

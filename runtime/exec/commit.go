@@ -26,7 +26,8 @@ func (ev *Event) commit() error {
 	for _, h := range ev.Born {
 		h.Set(order.Created)
 	}
-	next := ev.settle()
+	var next follow
+	ev.settle(&next)
 	ev.Release(false)
 	if len(ev.Root.Ops) > 0 {
 		next.start()
@@ -42,8 +43,8 @@ func (ev *Event) takeBack(err error) {
 	ev.Release(true)
 }
 
-// settle gives the event its place among all events, and queues at that place what it has issued.
-func (ev *Event) settle() (next follow) {
+// settle gives the event its place among all events, and queues at that place what it has issued, which it leaves in next, a zero follow.
+func (ev *Event) settle(next *follow) {
 	s := ev.sys
 	if len(ev.Root.Ops) > 0 {
 		meets := ev.needed(ev.Root.Ops)
@@ -52,14 +53,13 @@ func (ev *Event) settle() (next follow) {
 	}
 	switch {
 	case ev.Traced != nil:
-		ev.settleTraced(&next)
+		ev.settleTraced(next)
 	case s.durable != nil:
 		ev.decide()
-		ev.publish(&next)
+		ev.publish(next)
 	default:
-		ev.publish(&next)
+		ev.publish(next)
 	}
-	return next
 }
 
 // publish makes the event's deletions known and queues what it has issued.

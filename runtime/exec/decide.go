@@ -75,7 +75,7 @@ func (ev *Event) commitPrepared(kind string) (next follow, err error) {
 		h.Set(order.Created)
 	}
 	at("owned", kind)
-	next = ev.settle()
+	ev.settle(&next)
 	if owning {
 		s.durable.Ownership().Unlock()
 	}

@@ -23,28 +23,31 @@ type (
 // one has led to an end. Events are pooled; an event is owned by the goroutine that performs it.
 type Event struct {
 	activation.Run // Invariant: first, so that the event is found from its run and its attempt
-	sys            *System
+	life
+	chain  *chain       // that the event is a step of; nil if no tail call has led to it or ended it
+	next   tailStep     // the step that follows, once the event has committed
+	prep   *preparation // of its batch, in systems with a store; kept by the pooled object
+	credit bool         // it has taken part of the budget of the store
+}
 
+// life is what one event has. It is apart so that one store of zeros forgets it.
+type life struct {
+	sys    *System
 	method *Method
-	client *client       // the one that it runs for: counters and callbacks
-	from   *trace.Source // traced systems only; nil: a client issues it now
-	chain  *chain        // that the event is a step of; nil if no tail call has led to it or ended it
-	place  *place        // of a client's event, in the line to its target; nil if none was outstanding
-	next   tailStep      // the step that follows, once the event has committed
-
+	client *client        // the one that it runs for: counters and callbacks
+	from   *trace.Source  // traced systems only; nil: a client issues it now
+	place  *place         // of a client's event, in the line to its target; nil if none was outstanding
 	maxPos store.Position // largest LastPos seen
 	told   telling
 
 	// Systems with a store only.
 	source
 	verdict *across.Verdict // of the other stores that the attempt has touched
-	prep    *preparation    // of its batch; kept by the pooled object
 	lacks   *order.Lacking  // a store that was away as its callbacks were to be held
 	request *request        // of a durable session
 	printed uint64          // the number of its last line in the output
-	wrote   bool            // the batch at maxPos is its own
 	tells   func()          // has other stores told of its decision, when it is durable
-	credit  bool            // it has taken part of the budget of the store
+	wrote   bool            // the batch at maxPos is its own
 }
 
 // source is the row that an event comes from.
@@ -76,15 +79,10 @@ func (s *System) giveBack(ev *Event) {
 		assert.Unreachable("exec: event %v has ended with credit %v or an open batch", ev.ID, ev.credit)
 	}
 	ev.Reset()
-	ev.sys, ev.method, ev.client, ev.from = nil, nil, nil, nil
+	ev.life = life{}
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
-	ev.maxPos, ev.wrote, ev.place = 0, false, nil
-	if ev.told != (telling{}) {
-		ev.told = telling{}
-	}
-	ev.source, ev.verdict, ev.lacks, ev.request, ev.printed, ev.tells = source{}, nil, nil, nil, 0, nil
 	s.events.Put(ev)
 	s.scheduler.Yield()
 }
@@ -179,7 +177,7 @@ func (ev *Event) attempts() error {
 			return ev.failed(err)
 		case activation.Withdrawn:
 			ev.Undo()
-			ev.again(out.Withdrawal)
+			ev.again(*out.Withdrawal)
 			if out.Withdrawal.Kept.Await(&ev.Attempt) != nil {
 				return ev.leftOut()
 			}

@@ -67,7 +67,7 @@ type name string
 func (n name) String() string { return string(n) }
 
 func attempt(on *order.Handle) *order.Attempt {
-	return &order.Attempt{ID: event.EventID{Origin: 1, Seq: 1}, Target: on, Work: name("work")}
+	return &order.Attempt{ID: event.EventID{Origin: 1, Seq: 1}, Wants: order.Wants{Target: on, Work: name("work")}}
 }
 
 // end runs the rest of an event whose writes are in log.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/internal/short"
 )
 
 // Home is the event's side of the protocol, at the event's home: the nodes that the
@@ -70,7 +71,7 @@ func (h *Home[E, N]) restart() {
 	if h.visits == nil || len(h.visits) > visitScanMax {
 		h.visits = h.inline[:0]
 	}
-	clear(h.visits)
+	short.Clear(h.visits)
 	if len(h.asks) > askScanMax {
 		h.asks = nil
 	}
@@ -178,6 +179,17 @@ func (h *Home[E, N]) Holds(x N) Mode {
 	return v.mode
 }
 
+// Runs reports whether Access would answer Run, which it does nearly always, in a quarter of its time.
+func (h *Home[E, N]) Runs(y N, m Mode) bool {
+	v := h.lookup(y)
+	return v != nil && v.runs(m)
+}
+
+// runs reports whether an access to the node itself in mode m needs nothing more.
+func (v *visit[N]) runs(m Mode) bool {
+	return v.state != asked && v.state != wentBy && v.mode != None && v.mode >= m
+}
+
 // Access decides what an access to actor y in mode m needs (RULE-3, RULE-6). If the
 // answer is Ask, the home notes that it was asked, and will answer Wait.
 func (h *Home[E, N]) Access(r Router[N], y N, m Mode) Decision[N] {
@@ -207,14 +219,14 @@ func (h *Home[E, N]) Decide(r Router[N], y N, m Mode) Decision[N] {
 	}
 	d := Decision[N]{At: u, Ref: v.ref}
 	switch {
+	case u == y && v.runs(m):
+		d.Act = Run
 	case v.state == asked:
 		d.Act = Wait
 	case v.state == wentBy, u == y && v.mode == None:
 		d.Act, d.Reason = Withdraw, Passed
-	case u == y && v.mode < m:
-		d.Act, d.Reason = Withdraw, Upgrade
 	case u == y:
-		d.Act = Run
+		d.Act, d.Reason = Withdraw, Upgrade
 	case v.state == settled:
 		d.Act, d.Reason = Withdraw, Settled
 	case h.hasAsked(ask[N]{at: u, want: y}):

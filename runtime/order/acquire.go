@@ -14,10 +14,10 @@ func (a *Attempt) Hold(h *Handle, mode Mode) (waited bool) {
 	var d lock.Decision[*Handle]
 	if !a.parallel && !a.Expecting {
 		// No other goroutine uses home now: all that queues granted came before this.
-		d = a.home.Access(a.Host.view, h, lockMode(mode))
-		if d.Act == lock.Run {
+		if a.home.Runs(h, lockMode(mode)) {
 			return false
 		}
+		d = a.home.Access(a.Host.view, h, lockMode(mode))
 	}
 	return a.acquire(h, mode, d)
 }

@@ -16,18 +16,9 @@ import (
 // attempt gives back all that it has, and is made again. The goroutine that performs the event owns it; the fields
 // under mu are shared with the goroutines that grant it something.
 type Attempt struct {
-	Host         *Host
-	ID           event.EventID
-	Target       *Handle
-	Effects      *Effects
-	Work         fmt.Stringer // in dumps and errors: the method
-	Args         Args
-	Makes        *Shape         // of the actor that a client's new creates; else nil
-	moveTo       *Handle        // of a move in T: the new parent; else nil
-	Keeps        *Keep          // of the chain that the event is a step of; else nil
-	Cancellation *Cancellation  // of a client's event, or the chain that it has begun; nil if it cannot be cancelled
-	Reroutes     *atomic.Uint64 // counts the attempts that are withdrawn before any code has run
-	Bounded      bool           // admission may make it wait: issued by a client
+	Wants
+	Host *Host
+	ID   event.EventID
 
 	serial   uint32    // of the pooled object
 	spare    []*queue  // idle queues; kept by the pooled object
@@ -36,34 +27,22 @@ type Attempt struct {
 	mu   sync.Mutex // guards what follows; a leaf in the latch order
 	news sched.Cond // on mu: something was admitted, refused or finished
 	home home
-	// pending counts the enqueues of this attempt that were not admitted yet.
-	pending int
-	awaits  *Keep // between two attempts: of a chain that must leave its actor first
+	course
+	awaits *Keep // between two attempts: of a chain that must leave its actor first
 	// refusal is what ended the attempt from outside, Kind 0 if nothing did.
 	refusal  effect
 	members  footprint // known before any hold
 	narrowed footprint // found under the hold on the target
-	isNarrow bool      // narrowed was evaluated
-	reaching bool      // some member is a tree
-	coarse   bool      // an Exact footprint with too many members: treated as a tree
-	stopped  bool      // the attempt is to end: it was cancelled, broken or abandoned
-	lazyAt   *Handle   // the first lazy hold
-	parallel bool      // branches run: home is read under mu
-	// Expecting: what was acquired has enqueued further down, where it still waits: home
-	// is read under mu. Of the event's own goroutine.
-	Expecting bool
 
-	Number event.Attempt // of this attempt, from 1 on
-	claims []member      // discovered by earlier attempts
-	extra  []member      // carried if the attempt is withdrawn now
-	moves  uint64        // in T, when the attempt's footprint was gathered
-	passed []*Handle     // scratch of pass
+	claims []member  // discovered by earlier attempts
+	extra  []member  // carried if the attempt is withdrawn now
+	moves  uint64    // in T, when the attempt's footprint was gathered
+	passed []*Handle // scratch of pass
 	// entries are the enqueues that the event has made itself. A node may occur twice in
 	// an attempt, directly and below another, if it is moved in T meanwhile: the home,
 	// which knows nodes, would take the one for the other.
 	entries []entry
-	queued  int     // those of entries that are in a queue
-	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
+	queued  int // those of entries that are in a queue
 
 	changes
 	refused Refused       // of a part: see StartPart
@@ -73,17 +52,13 @@ type Attempt struct {
 
 	// Of an attempt over several stores.
 	wide     bool            // it has parts in other stores
-	byTop    bool            // if it wants actors of other stores it enters by TOP
 	crowded  bool            // many events on the target have met others of late
-	met      bool            // an earlier attempt of the event was withdrawn for what it has met in other stores
 	hinted   []event.StoreID // to which the method is thought to go, by what is remembered of the target
 	places   []event.StoreID // in which earlier attempts have missed something
 	known    int             // so many of members.away come from the target and the arguments
 	grown    []member        // what it has taken in this store beyond what it entered with, and, of a part, has not told yet; guarded by mu, as is what follows
 	told     []Wanted        // what its parts have taken so, which toldOf finds; guarded by mu
 	toldOf   Finder
-	granted  int     // how many locks queues have given it; of a part those that came after its entry, and that it has not told yet
-	here     uint64  // how many locks it has got in this store; of a part those that came after its entry
 	turn     uint64  // its place in the order of all attempts over several stores, or its number if it is unordered (grow.go); 0: it has none
 	ended    bool    // see Ended
 	growing  bool    // a branch is trying to take something
@@ -95,6 +70,41 @@ type Attempt struct {
 	parkPrev, parkNext *Attempt // in parked, guarded by its shard
 	parkCount          int
 	Waits              int // how often events of the pooled object have waited for a lock, or a chain; changed under mu
+}
+
+// Wants is what an event wants, and what is counted over all its attempts. It is apart so that one store of zeros forgets it.
+type Wants struct {
+	Target       *Handle
+	Effects      *Effects
+	Work         fmt.Stringer // in dumps and errors: the method
+	Args         Args
+	Makes        *Shape         // of the actor that a client's new creates; else nil
+	moveTo       *Handle        // of a move in T: the new parent; else nil
+	Keeps        *Keep          // of the chain that the event is a step of; else nil
+	Cancellation *Cancellation  // of a client's event, or the chain that it has begun; nil if it cannot be cancelled
+	Reroutes     *atomic.Uint64 // counts the attempts that are withdrawn before any code has run
+	Number       event.Attempt  // of this attempt, from 1 on
+	Bounded      bool           // admission may make it wait: issued by a client
+	byTop        bool           // if it wants actors of other stores it enters by TOP
+	met          bool           // an earlier attempt of the event was withdrawn for what it has met in other stores
+}
+
+// course is how far an attempt has come. It is apart for the same reason. All but Expecting is guarded as home is.
+type course struct {
+	lazyAt *Handle // the first lazy hold
+	entry  *Handle // the actor entered at directly; nil if virtual nodes were passed
+	// pending counts the enqueues of this attempt that were not admitted yet.
+	pending  int
+	granted  int    // how many locks queues have given it; of a part those that came after its entry, and that it has not told yet
+	here     uint64 // how many locks it has got in this store; of a part those that came after its entry
+	isNarrow bool   // narrowed was evaluated
+	reaching bool   // some member is a tree
+	coarse   bool   // an Exact footprint with too many members: treated as a tree
+	stopped  bool   // the attempt is to end: it was cancelled, broken or abandoned
+	parallel bool   // branches run: home is read under mu
+	// Expecting: what was acquired has enqueued further down, where it still waits: home
+	// is read under mu. Of the event's own goroutine.
+	Expecting bool
 }
 
 // How an attempt can fail to enter; beside a fullError, and what a residence returns.
@@ -128,20 +138,23 @@ func (a *Attempt) clear() {
 	if len(a.entries) > 0 { // no assert.That, whose arguments would be allocated
 		assert.Unreachable("order: an attempt of event %v ends with %d entries", a.ID, len(a.entries))
 	}
-	a.pending, a.granted, a.here, a.refusal = 0, 0, 0, effect{}
-	a.isNarrow, a.reaching, a.coarse, a.parallel, a.Expecting, a.stopped = false, false, false, false, false, false
+	a.course = course{}
+	if a.refusal.Kind != 0 {
+		a.refusal = effect{}
+	}
 	a.extra = a.extra[:0]
-	a.lazyAt, a.entry = nil, nil
 	a.changes.clear()
 }
 
 // Start makes the attempt, whose fields say what it wants, known to the locks.
 func (a *Attempt) Start() {
-	if a.Host.ordering != nil { // late messages to an earlier attempt of the object compare its token
-		a.mu.Lock()
-		defer a.mu.Unlock()
+	if a.Host.ordering == nil {
+		a.home.Start(a)
+		return
 	}
+	a.mu.Lock() // late messages to an earlier attempt of the object compare its token
 	a.home.Start(a)
+	a.mu.Unlock()
 }
 
 // Reset forgets the event. The object may be used for another.
@@ -156,8 +169,7 @@ func (a *Attempt) forget() {
 		clear(a.claims)
 		a.claims = a.claims[:0]
 	}
-	a.Host, a.Target, a.Work, a.Args, a.Makes, a.moveTo, a.Keeps, a.Cancellation, a.Reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
-	a.Number, a.Bounded, a.byTop, a.met = 0, false, false, false
+	a.Host, a.Wants = nil, Wants{}
 	a.places = a.places[:0]
 }
 

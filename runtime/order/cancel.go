@@ -124,6 +124,9 @@ func (a *Attempt) giveUp() {
 
 // Cancelled reports whether the event is to end as cancelled.
 func (a *Attempt) Cancelled() bool {
-	c := a.Cancellation
-	return c != nil && (c.said.Load() || c.Until != nil && c.Until.Err() != nil)
+	return a.Cancellation != nil && a.Cancellation.given()
+}
+
+func (c *Cancellation) given() bool {
+	return c.said.Load() || c.Until != nil && c.Until.Err() != nil
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/internal/short"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
@@ -153,7 +154,7 @@ func (a *Attempt) Release(withdrawn bool) {
 	if a.queued > 0 {
 		a.releaseQueued(withdrawn)
 	}
-	clear(a.entries)
+	short.Clear(a.entries)
 	a.entries, a.queued = a.entries[:0], 0
 	if a.turn != 0 {
 		a.released()

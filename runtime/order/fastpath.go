@@ -2,7 +2,6 @@ package order
 
 import (
 	"runtime"
-	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
@@ -80,7 +79,7 @@ func (a *Attempt) direct() bool {
 			a.passed = append(a.passed, c.h)
 		}
 	}
-	slices.SortFunc(a.passed, compareIDs)
+	sortByID(a.passed)
 	return !a.coarse && (len(a.narrowed.away) == 0 || !a.byTop)
 }
 

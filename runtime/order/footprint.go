@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/internal/short"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
@@ -108,7 +109,7 @@ func (f *footprint) touches() bool {
 }
 
 func (f *footprint) reset() {
-	clear(f.members)
+	short.Clear(f.members)
 	f.members, f.index, f.over = f.members[:0], nil, false
 	f.away = nil
 }

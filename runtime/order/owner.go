@@ -230,7 +230,7 @@ func (a *Attempt) reach(c *Handle, net map[edgeKey]int) []*Handle {
 		}
 	}
 	for _, list := range own {
-		slices.SortFunc(list, compareIDs) // locks are asked for in this order: not in that of a map
+		sortByID(list) // locks are asked for in this order: not in that of a map
 	}
 	list, seen := []*Handle{c}, map[*Handle]bool{c: true}
 	var owned []*dominator.Node

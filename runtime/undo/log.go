@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/internal/short"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -218,7 +219,7 @@ func (e *Entry) undo() {
 // then on.
 func (l *Log) Reset() {
 	if len(l.entries) > 0 {
-		clear(l.entries)
+		short.Clear(l.entries)
 		l.entries = l.entries[:0]
 	}
 	l.number = 0

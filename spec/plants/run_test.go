@@ -23,8 +23,8 @@ var ofRun = []plant{
 		"\t\tif a.Effects.Below == Exact && a.Target.Is(Created) {\n\t\t\ta.narrow()\n\t\t\ta.members.members = append(a.members.members, a.narrowed.members...)\n\t\t}\n\t\troots := a.onlyRoots()\n",
 		golden, probes+"stale_field").
 		and("runtime/order/acquire.go",
-			"\t\tif d.Act == lock.Run {\n",
-			"\t\tif d.Act == lock.Run || d.Act == lock.Withdraw && a.Effects.Below == Exact {\n"),
+			"\treturn a.acquire(h, mode, d)\n",
+			"\tif d.Act == lock.Withdraw && a.Effects.Below == Exact {\n\t\treturn false\n\t}\n\treturn a.acquire(h, mode, d)\n"),
 	bug("children are enqueued on one by one", "runtime/order/fastpath.go", // the first goes on once the second has enqueued on both
 		"\t\tc.latch.Lock()\n\t}\n\tfor _, c := range a.passed {\n\t\twaits =",
 		"\t\tc.latch.Lock()\n\t\twaits =",
@@ -33,8 +33,8 @@ var ofRun = []plant{
 			"mode) || waits\n\t}\n\tfor _, c := range a.passed {\n\t\tc.unlatchBy(a)\n",
 			"mode) || waits\n\t\tc.unlatchBy(a)\n\t\tfor first := steps.Add(1) == 1; first && steps.Load() < 3; {\n\t\t\truntime.Gosched()\n\t\t}\n").
 		and("runtime/order/fastpath.go",
-			"import (\n\t\"runtime\"\n\t\"slices\"\n",
-			"import (\n\t\"runtime\"\n\t\"slices\"\n\t\"sync/atomic\"\n").
+			"import (\n\t\"runtime\"\n",
+			"import (\n\t\"runtime\"\n\t\"sync/atomic\"\n").
 		and("runtime/order/fastpath.go",
 			"// enterBelow enqueues",
 			"var steps atomic.Int32\n\n// enterBelow enqueues"),
@@ -63,8 +63,8 @@ var ofRun = []plant{
 		"\treturn false\n",
 		"./runtime/exec -run TestOneOfTwoAsyncCallsConstructsAnActor"),
 	bug("locks go before the batch has its place", "runtime/exec/decide.go",
-		"\tnext = ev.settle()\n",
-		"\tev.Release(false)\n\truntime.Gosched()\n\tnext = ev.settle()\n",
+		"\tev.settle(&next)\n",
+		"\tev.Release(false)\n\truntime.Gosched()\n\tev.settle(&next)\n",
 		crashing, killed).
 		and("runtime/exec/decide.go", "\tat(\"appended\", k)\n\tev.Release(false)\n", "\tat(\"appended\", k)\n").
 		and("runtime/exec/decide.go", "\t\"errors\"\n", "\t\"errors\"\n\t\"runtime\"\n"),
