@@ -46,7 +46,7 @@ const ReplicasPackage = ModulePath + "/replica/replicatest"
 // Every package that generated code reaches must be embedded here and may
 // import the standard library only, the packages above apart; a test compares this with the imports.
 //
-//go:embed go.mod go.sum cluster dominator/*.go internal/assert internal/atomicfile internal/bytejson internal/cmdline internal/heapfloor internal/shard internal/similar internal/smallset membership placement replica runtime
+//go:embed go.mod go.sum cluster dominator/*.go internal/assert internal/atomicfile internal/bytejson internal/cmdline internal/heapfloor internal/shard internal/similar internal/short internal/smallset membership placement replica runtime
 var embedded embed.FS
 
 // SourceFile is one file of the embedded runtime.
