@@ -29,8 +29,10 @@ const remoteActors = 1000
 
 // remoteRows are events over two nodes, which are two processes on one machine.
 func remoteRows() []row {
-	echo := func(callers int) pairing {
-		return func(dir string, peer remote.Peer) (load.System, error) { return remote.Echo(dir, peer, callers) }
+	echo := func(callers int, decides bool) pairing {
+		return func(dir string, peer remote.Peer) (load.System, error) {
+			return remote.Echo(dir, peer, callers, decides)
+		}
 	}
 	stream := func(_ string, peer remote.Peer) (load.System, error) {
 		return peers.GRPCStreams(peer.Address(), remote.MessageLen)
@@ -52,7 +54,8 @@ func remoteRows() []row {
 		{title: "remote call, 1 client", goal: "time <= 1.5 x the round trip", callers: 1, timed: true,
 			contenders: func(p *place) []contender {
 				return []contender{
-					{"a message there and back (limit)", p.nodes(remote.EchoPart, echo(1))},
+					{"a message there and back (limit)", p.nodes(remote.EchoPart, echo(1, false))},
+					{"the messages of an event that writes (limit)", p.nodes(remote.EchoPart, echo(1, true))},
 					{"a stream of grpc-go, not encrypted", p.beside(peers.GRPCPart, stream)},
 					{"aeon, an event that reads", p.nodes(remote.MemoryPart, calls(false))},
 					{"aeon, an event that writes", p.nodes(remote.MemoryPart, calls(true))},
@@ -63,7 +66,8 @@ func remoteRows() []row {
 				return []contender{
 					{"protoactor-go ask, not encrypted", p.beside(peers.ProtoPart, ask(false))},
 					{"protoactor-go ask, encrypted", p.beside(peers.EncryptedProtoPart, ask(true))},
-					{"a message there and back (limit)", p.nodes(remote.EchoPart, echo(64))},
+					{"a message there and back (limit)", p.nodes(remote.EchoPart, echo(64, false))},
+					{"the messages of an event that writes (limit)", p.nodes(remote.EchoPart, echo(64, true))},
 					{"streams of grpc-go, not encrypted", p.beside(peers.GRPCPart, stream)},
 					{"unary calls of grpc-go, not encrypted", p.beside(peers.GRPCPart, unary)},
 					{"aeon, events that read", p.nodes(remote.MemoryPart, calls(false))},

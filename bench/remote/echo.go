@@ -34,11 +34,16 @@ type answers struct {
 	waiting []chan struct{} // by the number of the client, which a message begins with
 }
 
+// tells is the kind of a message for whose answer no client waits.
+const tells = 0xff
+
 func (answers) Up(event.NodeID)   {}
 func (answers) Down(event.NodeID) {}
 
 func (a answers) Message(_ event.NodeID, m []byte) {
-	a.waiting[binary.LittleEndian.Uint32(m)] <- struct{}{}
+	if m[4] != tells {
+		a.waiting[binary.LittleEndian.Uint32(m)] <- struct{}{}
+	}
 }
 
 // MessageLen is about as long as a message of an event with one remote call.
@@ -63,8 +68,10 @@ func openAnswers(dir, peer string, clients int) (a answers, l *line, err error) 
 	return a, l, err
 }
 
-// Echo measures round trips of messages by a session of two nodes.
-func Echo(dir string, peer Peer, clients int) (load.System, error) {
+// Echo measures round trips of messages by a session of two nodes. If it decides, another message follows each, and is sent back while the client goes
+// on: an event that writes in the other node has a call and its answer with the vote, which its client waits for, and then the decision and its
+// acknowledgement.
+func Echo(dir string, peer Peer, clients int, decides bool) (load.System, error) {
 	a, l, err := openAnswers(dir, peer.Address(), clients)
 	if err != nil {
 		return load.System{}, err
@@ -75,8 +82,13 @@ func Echo(dir string, peer Peer, clients int) (load.System, error) {
 				if !l.Send(far, newMessage(i, 0, 0)) {
 					return errSession
 				}
-				_, err := awaited(l, a.waiting[i])
-				return err
+				if _, err := awaited(l, a.waiting[i]); err != nil {
+					return err
+				}
+				if decides && !l.Send(far, newMessage(i, tells, 0)) {
+					return errSession
+				}
+				return nil
 			}
 		},
 		Close: func() { _ = l.close() },
