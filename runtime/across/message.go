@@ -47,6 +47,8 @@ const (
 	// Visited: an attempt without a place in the order, of which no call in the store of the addressee was answered yet, calls a method of an actor there: it begins
 	// the part, unless that has begun. Fields: Name, Number, Home, Method, Chain, Call.
 	Visited
+	// Cancelled: a client of the sender has cancelled a chain, whose end the sender does not know. Fields: Chain.
+	Cancelled
 )
 
 // Message is what one store tells another, as plain data. A field that is added is given a place in wire.go.
@@ -58,7 +60,7 @@ type Message struct {
 	Method   string // of the event, as Local names it
 	Number   uint64
 	Place    uint64      // of an attempt among all, in any start of store 0
-	Chain    event.Chain // of an Order, a Take or a Visited: that the event is a step of, or would begin
+	Chain    event.Chain // of an Order, a Take or a Visited: that the event is a step of, or would begin; of a Cancelled
 	Parts    []order.Part
 	Wanted   []order.Wanted
 	Call     *Call

@@ -33,6 +33,9 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 			s.send(store, q.message)
 		}
 	}
+	for _, first := range slices.SortedFunc(maps.Keys(s.chains.told), event.EventID.Compare) {
+		s.send(store, Message{Kind: Cancelled, Chain: s.chains.told[first]})
+	}
 	for _, name := range s.tries.Names() { // what they have gathered may be gone from memory, so they enter anew
 		if t := s.tries.Get(name); !t.sent && !t.unordered && s.reachesAll(t) {
 			t.attempt.Break(t.token, nil, 0)

@@ -68,8 +68,9 @@ type Store struct {
 	given       map[event.StoreID]uint64 // by store 0: the last number of each store in its session
 	deferred    []Message                // of store 0: Orders with parts in stores with which it has no session
 	asked       map[uint64]*asked        // that are not answered
-	habits      map[string]*habit        // of methods, whose events go over several stores: see try.go
-	held        map[heldID]*Held         // for events of other stores
+	chains      clientChains
+	habits      map[string]*habit // of methods, whose events go over several stores: see try.go
+	held        map[heldID]*Held  // for events of other stores
 	questions   uint64
 	effects     []commit.Effect      // of a list that was carried out: see noEffects
 	settled     batched[commit.Name] // decisions that all have carried out, and whose rows are to be deleted
@@ -99,6 +100,7 @@ type Counts struct {
 func Open(cfg Config) *Store {
 	s := &Store{cfg: cfg, sessions: make([]uint64, cfg.Stores), given: make(map[event.StoreID]uint64), asked: make(map[uint64]*asked),
 		held: make(map[heldID]*Held), habits: make(map[string]*habit)}
+	s.chains.told, s.chains.mu.here, s.chains.mu.cancelled = make(map[event.EventID]event.Chain), make(map[event.EventID]*chainHere), make(map[event.EventID]struct{})
 	s.mu.network = cfg.Network
 	s.settled.task, s.committed.task = s.forgetSettled, s.applyCommitted
 	s.news.Init(&s.mu, cfg.Scheduler)
@@ -261,6 +263,9 @@ func (s *Store) Receive(from event.StoreID, session uint64, m *Message) {
 		}
 	case Commit:
 		s.commit(from, m)
+	case Cancelled:
+		first := m.Chain.First
+		s.cfg.Workers.Run(func() { s.cancelled(first) })
 	case Let:
 		if m.Number&refused == 0 {
 			s.let(heldID{from, m.Number}, m.Yes)

@@ -17,7 +17,7 @@ import (
 // is its length and then its elements. So there is one form of each message, and what is read is what was written: anything else is refused.
 //
 // Nothing here is kept in a store: stores that talk to each other have to be of one version, or the newer one has to write the older form.
-const wireVersion = 10
+const wireVersion = 11
 
 // set is a set of fields. Each struct has its own bits.
 type set uint32
@@ -55,6 +55,8 @@ var messages = [...]set{
 	Let:      inMessageYes | inMessageNumber,
 	Missed:   inMessageHome,
 	Visited:  inMessageName | inMessageHome | inMessageMethod | inMessageNumber | inMessageChain | inMessageCall,
+
+	Cancelled: inMessageChain,
 }
 
 // in returns field if what it has is not zero.

@@ -19,7 +19,7 @@ func (n Name) String() string { return fmt.Sprintf("%v.%d", n.Event, n.Number) }
 
 // Compare orders names.
 func (n Name) Compare(o Name) int {
-	return cmp.Or(cmp.Compare(n.Event.Origin, o.Event.Origin), cmp.Compare(n.Event.Seq, o.Event.Seq), cmp.Compare(n.Number, o.Number))
+	return cmp.Or(n.Event.Compare(o.Event), cmp.Compare(n.Number, o.Number))
 }
 
 // Kind says what one store tells another.

@@ -4,6 +4,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 
@@ -114,6 +115,11 @@ func (id ActorID) IsWholePartition() bool { return id.Serial == wholePartition }
 type EventID struct {
 	Origin uint64
 	Seq    uint64
+}
+
+// Compare orders events by their origins and then as those have numbered them.
+func (id EventID) Compare(o EventID) int {
+	return cmp.Or(cmp.Compare(id.Origin, o.Origin), cmp.Compare(id.Seq, o.Seq))
 }
 
 // String prints the id as origin-sequence.

@@ -211,11 +211,22 @@ func (ev *Event) waitForChain() {
 	if ch := ev.chain; ch.isWaitedFor() {
 		ch.pos = ev.maxPos
 		s.abroad.Lock()
-		defer s.abroad.Unlock()
 		s.abroad.chains[ch.is.First] = ch
 		if s.abroad.over { // after it has ended all that waits
 			s.loseChains()
 		}
+		s.abroad.Unlock()
+		ch.cancel.Then(ch.cancelAbroad)
+	}
+}
+
+// cancelAbroad cancels a chain that goes on in another store, unless its end is known.
+func (ch *chain) cancelAbroad() {
+	s := ch.sys
+	s.abroad.Lock()
+	defer s.abroad.Unlock()
+	if s.abroad.chains[ch.is.First] == ch {
+		s.across.CancelChain(ch.is)
 	}
 }
 
@@ -225,7 +236,7 @@ func (ch *chain) isWaitedFor() bool { return ch.ended != nil || ch.request != ni
 // moved notes that the next step of the chain runs in another store.
 func (ch *chain) moved() {
 	if !ch.isWaitedFor() {
-		ch.sys.live.Add(-1) // that store counts it
+		ch.gone() // that store counts it
 	}
 }
 
@@ -293,6 +304,7 @@ func (s *System) conclude(e *across.End) bool {
 		ch.pos = d.ends.Conclude(e.First, ch.request, &o)
 	}
 	s.abroad.Unlock()
+	s.across.EndChain(e.First)
 	durable := d.WaitAll() == nil
 	switch {
 	case ch == nil && e.Client && e.Failed != nil: // the client has ended with an earlier start, and there is no dead letter

@@ -25,8 +25,7 @@ type ClientObject struct {
 	number uint64 // by which it is stored, 0 if it never was; guarded by System.objects
 }
 
-// ClientRef is a reference to a client object; the zero ClientRef is null. It is
-// comparable.
+// ClientRef is a reference to a client object; the zero ClientRef is null. It is comparable.
 type ClientRef struct{ o *ClientObject }
 
 // IsNull reports whether the reference is null.
@@ -136,8 +135,7 @@ type callback struct {
 // receiver returns the object that gets the callback which o describes.
 func receiver(o *activation.Op) *ClientObject { return o.Object.(ClientRef).o }
 
-// post appends a callback and reports whether the caller has to start the mailbox. A
-// callback to a client that has gone is dropped.
+// post appends a callback and reports whether the caller has to start the mailbox. A callback to a client that has gone is dropped.
 func (cl *client) post(c callback) (start bool) {
 	_, start = cl.box.Post(c, countCallback)
 	return start
@@ -165,8 +163,7 @@ func (face *Client) Callback(target ClientRef, m *ClientMethod, args order.Args)
 	}
 }
 
-// inCallback returns the client that callbacks of cl run with. It refuses to wait for anything that
-// includes the callback itself.
+// inCallback returns the client that callbacks of cl run with. It refuses to wait for anything that includes the callback itself.
 func (cl *client) inCallback() *client {
 	f := &cl.inner
 	f.Lock()

@@ -23,8 +23,7 @@ type place = sched.Place[*order.Handle]
 // Client is what generated code sees of a client (see Cx).
 type Client struct{ _ [0]byte }
 
-// client is a session that issues events. Any goroutine may use it. Uncontended events of
-// different clients share nothing.
+// client is a session that issues events. Any goroutine may use it. Uncontended events of different clients share nothing.
 type client struct {
 	Client // Invariant: first, so that the client is found from what generated code has of it
 
@@ -265,8 +264,7 @@ func (face *Client) Delete(target order.Ref) error {
 	return clientOf(face).Await(target, &activation.MethodDelete, nil)
 }
 
-// Settle waits until no event that was issued, sub-event or callback is left. Timers
-// do not count, nor do events that other goroutines are awaiting.
+// Settle waits until no event that was issued, sub-event or callback is left. Timers do not count, nor do events that other goroutines are awaiting.
 func (face *Client) Settle() {
 	cl := clientOf(face)
 	cl.mayWait("settle")
@@ -292,8 +290,7 @@ func (face *Client) Sleep(d time.Duration) {
 	time.Sleep(d)
 }
 
-// Advance moves simulated time by d: it fires what becomes due in order of due time and
-// lets the system settle after each. It panics on a real clock.
+// Advance moves simulated time by d: it fires what becomes due in order of due time and lets the system settle after each. It panics on a real clock.
 func (face *Client) Advance(d time.Duration) {
 	cl := clientOf(face)
 	cl.mayWait("advancing the clock")

@@ -239,8 +239,7 @@ func (f *follow) start() {
 	s.timers.Wake()
 }
 
-// needed returns the set of stripes that ops need. The lanes of an issuer that the event holds for writing
-// need none: no other event adds to them.
+// needed returns the set of stripes that ops need. The lanes of an issuer that the event holds for writing need none: no other event adds to them.
 func (ev *Event) needed(ops []activation.Op) (set uint64) {
 	for i := range ops {
 		o := &ops[i]

@@ -54,8 +54,7 @@ func (ev *Event) commitDurable() error {
 // commitPrepared gives a prepared event its place in the journal. It still holds its locks.
 func (ev *Event) commitPrepared(kind string) (next follow, err error) {
 	s := ev.sys
-	// Rows of ownership tell of several actors, and of T: one event at a time writes them.
-	// A child that only its creator knows needs no such care.
+	// Rows of ownership tell of several actors, and of T: one event at a time writes them. A child that only its creator knows needs no such care.
 	owning := ev.ChangesOwnership()
 	if owning {
 		s.durable.Ownership().Lock()
@@ -82,8 +81,7 @@ func (ev *Event) commitPrepared(kind string) (next follow, err error) {
 	return next, nil
 }
 
-// decide puts the rest into the batch and appends it. The event holds its locks, and the
-// stripes of what it issues.
+// decide puts the rest into the batch and appends it. The event holds its locks, and the stripes of what it issues.
 func (ev *Event) decide() {
 	ev.decisionRows(ev.prep)
 	ev.decided(ev.prep)
@@ -169,8 +167,7 @@ func (ev *Event) isAwaited() bool {
 	return ev.requested() != nil || ev.chain != nil && ev.chain.isOwed()
 }
 
-// outcomeRow writes the outcome of the request that the event, or the chain which it ends, is
-// for.
+// outcomeRow writes the outcome of the request that the event, or the chain which it ends, is for.
 func (ev *Event) outcomeRow(w *preparation, err error) {
 	if ev.chain == nil && errors.Is(err, order.ErrCancelled) {
 		return // nothing has happened, so the request may come again

@@ -63,8 +63,7 @@ func (f *future) fail(l failure) {
 	}
 }
 
-// lost turns the failure of an event whose future was dropped into a dead letter, unless
-// it was awaited before.
+// lost turns the failure of an event whose future was dropped into a dead letter, unless it was awaited before.
 func (s *System) lost(w weak.Pointer[failure]) {
 	if l := w.Value(); l != nil && s.unclaimed.Take(l) {
 		s.deadLetter(*l)

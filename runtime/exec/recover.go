@@ -178,13 +178,13 @@ func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e 
 	return e, nil
 }
 
-// chain reads what a step knows of its chain, and lets repetitions of the request that began
-// it wait for its end.
+// chain reads what a step knows of its chain, and lets repetitions of the request that began it wait for its end.
 func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
 	ch := &chain{sys: r.s, is: e.Chain}
 	r.live++
 	r.s.live.Add(1)
 	if e.Request == nil {
+		ch.join()
 		return ch, nil
 	}
 	ch.orphan = true

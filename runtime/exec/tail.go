@@ -91,7 +91,23 @@ func (ev *Event) beginChain() {
 	if ev.Bounded {
 		ev.chain.ended = make(chan struct{})
 	}
+	ev.chain.join()
 	ev.sys.live.Add(1)
+}
+
+// join has the steps of the chain in this store cancelled by the store of its client, until gone.
+func (ch *chain) join() {
+	if ch.isOwed() {
+		ch.cancel = ch.sys.across.JoinChain(ch.is.First)
+	}
+}
+
+// gone says that the chain is over in this store, or goes on in another one.
+func (ch *chain) gone() {
+	if ch.isOwed() {
+		ch.sys.across.LeaveChain(ch.is.First)
+	}
+	ch.sys.live.Add(-1)
 }
 
 // isOwed reports whether the end of the chain is owed to the store that has begun it.
@@ -238,7 +254,7 @@ func (ch *chain) over(err error) {
 		ch.err = event.BehindFirst(err)
 		close(ch.ended)
 	}
-	ch.sys.live.Add(-1)
+	ch.gone()
 }
 
 // postpone ends the chain in this process: its next step runs when the store is opened again, if what it did up to pos

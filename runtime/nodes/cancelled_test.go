@@ -51,43 +51,104 @@ func TestACancellationWhileAnAbortIsVotedFor(t *testing.T) {
 	})
 }
 
-// A client cancels a chain whose last step waits for an actor. In the store of the client the step does not happen. A chain that has gone on in another store is not reached, and goes on.
+// A client cancels a chain whose next step waits for an actor. The step does not happen, wherever it waits, and whatever its store hears when.
 func TestACancellationOfAChain(t *testing.T) {
-	for where, at := range map[string]event.StoreID{"in the store of the client": 0, "in another store": 1} {
+	for where, e := range map[string]struct {
+		path []event.StoreID // of the actors of the steps: each step waits in the store of the one before
+		when func(c *nodes.Cluster, cancel func()) error
+	}{
+		"in the store of the client":       {[]event.StoreID{0, 0}, atOnce},
+		"in another store":                 {[]event.StoreID{1, 2}, atOnce},
+		"in a third store":                 {[]event.StoreID{1, 2, 1}, atOnce},
+		"in the store of the client again": {[]event.StoreID{1, 0, 1}, atOnce},
+		"in a store that begins anew before it is told": {[]event.StoreID{1, 2}, func(c *nodes.Cluster, cancel func()) error {
+			err := c.Crash(1, losing(allKept))
+			cancel()
+			return errors.Join(err, c.Restart(1))
+		}},
+	} {
 		t.Run(where, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c, all := gauges(t, func(*nodes.Config) {})
-				here, there := c.System(0), c.System(at)
-				last, steps := all[2*at], 0 // of a store that the chain has come to
-				gaugeHails = func(cx *aeonrt.Cx) {
-					if steps++; steps == 1 {
-						cx.Tail(there.Resolve(last.ID()), &gaugeHail, &gaugeArgs{})
-					}
-				}
-				if at == 0 {
+				here := c.System(0)
+				last, steps := all[e.path[len(e.path)-1]], 0
+				if len(e.path) > 2 || e.path[1] == e.path[0] { // one that no step has come to
+					maker := c.System(e.path[len(e.path)-1])
 					var err error
-					if last, err = here.Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
+					if last, err = maker.Client().New(&gaugeClass, &gaugeNew, &gaugeArgs{}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				holder := c.System(2 * at)
+				gaugeHails = func(cx *aeonrt.Cx) {
+					from := c.System(e.path[steps])
+					if steps++; steps < len(e.path)-1 {
+						cx.Tail(from.Resolve(all[e.path[steps]].ID()), &gaugeHail, &gaugeArgs{})
+					} else if steps < len(e.path) {
+						cx.Tail(from.Resolve(last.ID()), &gaugeHail, &gaugeArgs{})
+					}
+				}
+				holder := c.System(e.path[len(e.path)-1])
 				gaugeHeld = make(chan struct{})
 				holds := holder.Client().Issue(holder.Resolve(last.ID()), &gaugeHold, &gaugeArgs{})
 				synctest.Wait()
-				chain := here.Client().Issue(here.Resolve(all[at].ID()), &gaugeHail, &gaugeArgs{})
-				synctest.Wait() // the second step waits
-				chain.Cancel()
+				chain := here.Client().Issue(here.Resolve(all[e.path[0]].ID()), &gaugeHail, &gaugeArgs{})
+				synctest.Wait() // its last step waits
+				if want := len(e.path) - 1; steps != want {
+					t.Fatalf("it has come to step %d, not %d", steps, want)
+				}
+				if err := e.when(c, chain.Cancel); err != nil {
+					t.Fatal(err)
+				}
 				synctest.Wait()
 				close(gaugeHeld)
-				err := errors.Join(holds.Wait(), chain.Wait())
-				if at == 0 && (!errors.Is(err, order.ErrCancelled) || steps != 1) || at == 1 && (err != nil || steps != 2) {
+				_ = holds.Wait() // its store may have begun anew
+				if err := chain.Wait(); !errors.Is(err, order.ErrCancelled) || steps != len(e.path)-1 {
 					t.Errorf("after %d steps the chain ends with %v", steps, err)
 				}
 				c.Settle()
 				if err := c.Close(); err != nil {
 					t.Error(err)
 				}
+				for s := range event.StoreID(3) {
+					if n := c.System(s).Stats().DeadLetters; n > 0 {
+						t.Errorf("store %d has %d dead letters", s, n)
+					}
+				}
 			})
 		})
 	}
+}
+
+func atOnce(_ *nodes.Cluster, cancel func()) error {
+	cancel()
+	return nil
+}
+
+// A chain goes to and fro between two stores without an end. It ends when its client cancels it, though no step of it waits for anything.
+func TestACancellationOfAnEndlessChain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, all := gauges(t, func(*nodes.Config) {})
+		goes, steps := make(chan struct{}, 1), 0
+		gaugeHails = func(cx *aeonrt.Cx) {
+			at := event.StoreID(1 + steps%2)
+			switch steps++; steps {
+			case 100:
+				goes <- struct{}{}
+			case 100_000:
+				return
+			}
+			cx.Tail(c.System(at).Resolve(all[3-at].ID()), &gaugeHail, &gaugeArgs{})
+		}
+		s := c.System(0)
+		chain := s.Client().Issue(s.Resolve(all[1].ID()), &gaugeHail, &gaugeArgs{})
+		<-goes
+		chain.Cancel()
+		if err := chain.Wait(); !errors.Is(err, order.ErrCancelled) {
+			t.Errorf("after %d steps the chain ends with %v", steps, err)
+		}
+		c.Settle()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -70,6 +70,9 @@ func losing(keep func(unsynced int) int) func(store.Engine, error) store.Engine 
 // allLost has losing keep none of them.
 func allLost(int) int { return 0 }
 
+// allKept has losing keep all.
+func allKept(unsynced int) int { return unsynced }
+
 // ledgerAccounts opens accounts of the ledger, in any store.
 func ledgerAccounts(t testing.TB, cl *aeonrt.Client) aeonrt.Vector[ledger.AccountRef] {
 	t.Helper()

@@ -22,8 +22,7 @@ func (a *Attempt) Hold(h *Handle, mode Mode) (waited bool) {
 	return a.acquire(h, mode, d)
 }
 
-// acquire goes down to h one lazy hold at a time (protocol rule 6). d is what Access has decided for it,
-// zero if it was not asked yet.
+// acquire goes down to h one lazy hold at a time (protocol rule 6). d is what Access has decided for it, zero if it was not asked yet.
 func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waited bool) {
 	a.Cancellation.waits(a)
 	defer a.Cancellation.waited()
@@ -91,8 +90,7 @@ func (a *Attempt) ask(h *Handle, d lock.Decision[*Handle]) {
 	drv.finish()
 }
 
-// Withdrawal unwinds an attempt that touched what its entry does not cover; the
-// next attempt carries the actor.
+// Withdrawal unwinds an attempt that touched what its entry does not cover; the next attempt carries the actor.
 type Withdrawal struct {
 	claim member
 	Kept  *Keep // of a chain that must have gone before the next attempt; else nil

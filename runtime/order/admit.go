@@ -187,8 +187,7 @@ func (a *Attempt) joinRoots() bool {
 	return true
 }
 
-// passKnown is pass for a footprint of roots, without evaluating a view where no event is
-// in the way.
+// passKnown is pass for a footprint of roots, without evaluating a view where no event is in the way.
 func (a *Attempt) passKnown() {
 	s := a.Host
 	if !s.latchAll(a.passed) {

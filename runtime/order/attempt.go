@@ -102,8 +102,7 @@ type course struct {
 	coarse   bool   // an Exact footprint with too many members: treated as a tree
 	stopped  bool   // the attempt is to end: it was cancelled, broken or abandoned
 	parallel bool   // branches run: home is read under mu
-	// Expecting: what was acquired has enqueued further down, where it still waits: home
-	// is read under mu. Of the event's own goroutine.
+	// Expecting: what was acquired has enqueued further down, where it still waits: home is read under mu. Of the event's own goroutine.
 	Expecting bool
 }
 

@@ -6,8 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/dominator"
 )
 
-// CallFootprint is the footprint of a call, as wide as it is known before the call. It
-// decides whether the call may run beside another one.
+// CallFootprint is the footprint of a call, as wide as it is known before the call. It decides whether the call may run beside another one.
 type CallFootprint struct {
 	Target  *Handle
 	shape   *Shape // of the target; nil: unknown
@@ -69,8 +68,7 @@ func (p *CallFootprint) below(c *Shape) Mode {
 
 func clash(a, b Mode) bool { return a == Write && b != NoAccess || b == Write && a != NoAccess }
 
-// Conflicts reports whether p and q may touch one actor, one of them writing, wherever they go. It errs
-// on the side of yes.
+// Conflicts reports whether p and q may touch one actor, one of them writing, wherever they go. It errs on the side of yes.
 func (p *CallFootprint) Conflicts(q *CallFootprint) bool {
 	if clash(p.mode(q.Target, q.shape), q.self) || clash(q.mode(p.Target, p.shape), p.self) {
 		return true
@@ -125,8 +123,7 @@ func (p *CallFootprint) actors(list []member) []member {
 	return append(append(list, member{h: p.Target, tree: p.effects != nil && p.effects.Below != None}), p.args...)
 }
 
-// disjoint reports whether T proves that the two calls have no actor in common: all
-// that they reach lies in disjoint subtrees.
+// disjoint reports whether T proves that the two calls have no actor in common: all that they reach lies in disjoint subtrees.
 func (s *Host) disjoint(p, q *CallFootprint) bool {
 	for _, x := range p.span(s) {
 		for _, y := range q.span(s) {

@@ -26,6 +26,7 @@ type Cancellation struct {
 		waits      *Attempt      // the event or the step of its chain, while waiting is above 0
 		waiting    int           // so many of its branches may wait
 		done       chan struct{} // nil until it is asked for
+		then       func()        // see Then; nil: nothing
 	}
 }
 
@@ -44,12 +45,36 @@ func (c *Cancellation) Context() context.Context {
 	return context.Background()
 }
 
+// Then has f called when the event is cancelled, at once if it was. It is called once at most. c may be nil.
+func (c *Cancellation) Then(f func()) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	c.mu.then = f
+	said := c.said.Load()
+	c.mu.Unlock()
+	if said {
+		f()
+	}
+}
+
 // Cancel says that the event is not to happen, and ends its waiting.
 func (c *Cancellation) Cancel() {
+	if then := c.cancel(); then != nil {
+		then()
+	}
+}
+
+// cancel is Cancel without what comes then, which it returns the first time.
+func (c *Cancellation) cancel() (then func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if again := c.said.Swap(true); !again && c.mu.done != nil {
-		close(c.mu.done)
+	if again := c.said.Swap(true); !again {
+		then = c.mu.then
+		if c.mu.done != nil {
+			close(c.mu.done)
+		}
 	}
 	if c.mu.waiting > 0 {
 		a := c.mu.waits
@@ -57,6 +82,7 @@ func (c *Cancellation) Cancel() {
 		defer a.mu.Unlock()
 		a.giveUp()
 	}
+	return then
 }
 
 // Explain says why the event has waited until it was cancelled. c may be nil.

@@ -8,8 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// driver executes the effects of the queues. One is used by one goroutine for
-// one step and what follows from it.
+// driver executes the effects of the queues. One is used by one goroutine for one step and what follows from it.
 type driver struct {
 	host     *Host
 	out      []effect
@@ -60,8 +59,7 @@ func (d *driver) execute(h *Handle, start int) {
 	d.out = d.out[:start]
 }
 
-// finish carries out the releases that are left, with no latch held, and gives the
-// driver back.
+// finish carries out the releases that are left, with no latch held, and gives the driver back.
 func (d *driver) finish() {
 	for i := 0; i < len(d.releases); i++ {
 		f := d.releases[i]
@@ -77,8 +75,7 @@ func (d *driver) finish() {
 	driverPool.Put(d)
 }
 
-// deliver tells the event's home what a queue has done for it: a grant with the
-// enqueues it made, or an enqueue alone.
+// deliver tells the event's home what a queue has done for it: a grant with the enqueues it made, or an enqueue alone.
 func (a *Attempt) deliver(report []effect) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -118,8 +115,7 @@ func (a *Attempt) refuse(f *effect) {
 	a.news.Broadcast()
 }
 
-// await waits until everything the attempt asked for is granted, and reports
-// false if it was refused, or cancelled.
+// await waits until everything the attempt asked for is granted, and reports false if it was refused, or cancelled.
 func (a *Attempt) await() bool {
 	a.Cancellation.waits(a)
 	defer a.Cancellation.waited()

@@ -13,8 +13,7 @@ const (
 // String names the mode as the protocol does.
 func (m Mode) String() string { return [...]string{"-", "R", "W"}[m] }
 
-// Below says what a method may touch apart from its target and the members
-// that ArgRefs lists.
+// Below says what a method may touch apart from its target and the members that ArgRefs lists.
 type Below uint8
 
 // The kinds of footprint below an actor.
@@ -67,15 +66,13 @@ type Field struct {
 	Owning bool   // holds plain actor references: assignments change ownership
 }
 
-// Shape is what an actor class is apart from its methods: its name and its fields. There is one per class; New is to
-// be set in init.
+// Shape is what an actor class is apart from its methods: its name and its fields. There is one per class; New is to be set in init.
 type Shape struct {
 	Package string
 	Name    string
 	Fields  []Field
 	New     func() Object
-	// SelfRecursive: an actor of this class may own another of its class, so that adding an
-	// edge between two of them needs the instance cycle check.
+	// SelfRecursive: an actor of this class may own another of its class, so that adding an edge between two of them needs the instance cycle check.
 	SelfRecursive bool
 }
 

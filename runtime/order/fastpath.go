@@ -169,8 +169,7 @@ func (a *Attempt) tookFast(h *Handle, mode lock.Mode) {
 	a.home.Hold(h, mode, lock.Ref{}, nil)
 }
 
-// leave ends a fast-path hold of h. If the queue may have been waiting for that, giving
-// back the latch is what lets it go on.
+// leave ends a fast-path hold of h. If the queue may have been waiting for that, giving back the latch is what lets it go on.
 func (a *Attempt) leave(h *Handle, mode lock.Mode) {
 	if h.latch.Leave(mode, a.serial) {
 		h.latch.Lock()

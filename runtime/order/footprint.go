@@ -9,8 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// member is one actor of a footprint; tree says that anything below it is in
-// the footprint, too.
+// member is one actor of a footprint; tree says that anything below it is in the footprint, too.
 type member struct {
 	h    *Handle
 	mode Mode
@@ -20,12 +19,10 @@ type member struct {
 // Footprint is what generated code sees of a footprint.
 type Footprint struct{ _ [0]byte }
 
-// Add says that the method may touch the actor r itself, in mode, and nothing
-// below it. Null is ignored.
+// Add says that the method may touch the actor r itself, in mode, and nothing below it. Null is ignored.
 func (f *Footprint) Add(r Ref, mode Mode) { list(f, r, mode, false) }
 
-// AddTree says that the method may touch r in mode, and anything reachable from
-// it in the modes of Method.Touches. Null is ignored.
+// AddTree says that the method may touch r in mode, and anything reachable from it in the modes of Method.Touches. Null is ignored.
 func (f *Footprint) AddTree(r Ref, mode Mode) { list(f, r, mode, true) }
 
 //go:noinline
@@ -177,8 +174,7 @@ func (a *Attempt) sequencer() *Handle {
 	return s.HandleOf(s.Graph.Sequencer(exact, whole))
 }
 
-// wanted returns the member of the footprint that x is, and whether it is one.
-// Caller holds a.mu.
+// wanted returns the member of the footprint that x is, and whether it is one. Caller holds a.mu.
 func (a *Attempt) wanted(x *Handle) (m member, ok bool) {
 	if p := a.members.find(x); p != nil {
 		m, ok = *p, true

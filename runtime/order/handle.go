@@ -56,8 +56,7 @@ type Handle struct {
 	Named *Naming // of a named actor; of one that is Labelled, its label; else nil
 	ID    event.ActorID
 	Shape *Shape
-	// Object is the actor's state, nil before it is constructed. Like everything in
-	// it, it is guarded by the actor's lock.
+	// Object is the actor's state, nil before it is constructed. Like everything in it, it is guarded by the actor's lock.
 	Object Object
 
 	State   atomic.Uint32
@@ -172,8 +171,7 @@ func (h *Handle) SetLabel(label string) {
 	}
 }
 
-// locked returns the handle's queue, taken from the pool if need be, which has seen
-// the fast-path holders. Caller holds the latch.
+// locked returns the handle's queue, taken from the pool if need be, which has seen the fast-path holders. Caller holds the latch.
 func (h *Handle) locked() *queue {
 	if h.queue == nil {
 		h.queue = queuePool.Get().(*queue)
@@ -183,8 +181,7 @@ func (h *Handle) locked() *queue {
 	return h.queue
 }
 
-// lockedBy is locked for the goroutine of a, which keeps a few idle queues: most
-// events give back as many as they take.
+// lockedBy is locked for the goroutine of a, which keeps a few idle queues: most events give back as many as they take.
 func (h *Handle) lockedBy(a *Attempt) *queue {
 	if n := len(a.spare); h.queue == nil && n > 0 {
 		h.queue = a.spare[n-1]
@@ -293,14 +290,12 @@ func (s *Host) ParentOf(h *Handle) *Handle {
 	return s.HandleOf(s.Graph.Parent(s.NodeOf(h)))
 }
 
-// childTowards returns the T-child of x that is y or above it, nil if y is not
-// strictly below x.
+// childTowards returns the T-child of x that is y or above it, nil if y is not strictly below x.
 func (s *Host) childTowards(x, y *Handle) *Handle {
 	return s.HandleOf(s.Graph.Child(s.NodeOf(x), s.NodeOf(y)))
 }
 
-// rootOf returns the T-ancestor-or-self of h that hangs below a virtual node: a
-// partition, or TOP where the owners are in several partitions.
+// rootOf returns the T-ancestor-or-self of h that hangs below a virtual node: a partition, or TOP where the owners are in several partitions.
 func (s *Host) rootOf(h *Handle) *Handle {
 	for {
 		p := s.ParentOf(h)

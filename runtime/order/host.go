@@ -43,8 +43,7 @@ type Host struct {
 
 // Residence brings actors into memory whose state, or all but their id, lies in a store.
 type Residence interface {
-	// Attach brings h into the graph, unless it is there; it may turn out to have been deleted. An error is one of
-	// the store: the process is ending.
+	// Attach brings h into the graph, unless it is there; it may turn out to have been deleted. An error is one of the store: the process is ending.
 	Attach(h *Handle) error
 	// Load reads the state of h, unless it is in memory.
 	Load(h *Handle) error
@@ -52,8 +51,7 @@ type Residence interface {
 	Named(c *Shape, name string) *Handle
 	// Layout returns the number of the layout that new actors of a class get.
 	Layout(c *Shape) uint32
-	// Ownership is held while an event changes ownership, or the maintainer changes T, until the change has its place in the
-	// journal.
+	// Ownership is held while an event changes ownership, or the maintainer changes T, until the change has its place in the journal.
 	Ownership() sync.Locker
 	// Moved stores that c was moved in T from below old. The caller holds ownership.
 	Moved(c, old *Handle)

@@ -14,8 +14,7 @@ type Keep struct {
 	first event.EventID // of the chain
 	h     *Handle
 	left  atomic.Bool
-	// closed: the next step is left to the next opening of the store. The actor stays kept, and an event that needs it is not
-	// performed now.
+	// closed: the next step is left to the next opening of the store. The actor stays kept, and an event that needs it is not performed now.
 	closed atomic.Bool
 	mu     struct {
 		sync.Mutex // taken after those of events

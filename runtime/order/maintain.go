@@ -197,8 +197,7 @@ func (s *Host) moveT(mv dominator.Move, cancel *Cancellation) bool {
 	return false
 }
 
-// relink changes T while the event holds c, and refuses the entries that still come from the
-// former parent.
+// relink changes T while the event holds c, and refuses the entries that still come from the former parent.
 func (s *Host) relink(c *Handle, mv dominator.Move) {
 	d := takeDriver(s)
 	s.move(c, mv)
@@ -225,8 +224,7 @@ func (s *Host) move(c *Handle, mv dominator.Move) {
 	}
 }
 
-// gatherMove computes the footprint of a move: the node, and the place from which both
-// its old and its new parent are seen.
+// gatherMove computes the footprint of a move: the node, and the place from which both its old and its new parent are seen.
 func (a *Attempt) gatherMove() {
 	a.members.reset()
 	a.members.members = append(a.members.members, member{h: a.Target, mode: Write, tree: true})

@@ -106,8 +106,7 @@ func (a *Attempt) SettledGraph() bool {
 	return len(a.Edges) == 0 && len(a.Fresh) == 0
 }
 
-// ChangesOwnership reports whether the commit changes what other events see of ownership: not if all that it does
-// is to create actors.
+// ChangesOwnership reports whether the commit changes what other events see of ownership: not if all that it does is to create actors.
 func (a *Attempt) ChangesOwnership() bool {
 	return len(a.Deletes)+len(a.Born)+len(a.Abroad) > 0 || len(a.Edges)+len(a.Fresh) > 0 && !a.onlyChildren()
 }
@@ -193,8 +192,7 @@ func (a *Attempt) Reachable(c *Handle) []*Handle {
 	return a.reach(c, a.netEdges())
 }
 
-// Carry has the next attempt enter with all of the list, for reading, if this one is withdrawn. It reports whether
-// the attempt holds all of them.
+// Carry has the next attempt enter with all of the list, for reading, if this one is withdrawn. It reports whether the attempt holds all of them.
 func (a *Attempt) Carry(list []*Handle) (held bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -320,8 +318,7 @@ func (a *Attempt) Deleting(h *Handle) bool { return h.Is(Dying) && slices.Contai
 
 const childrenMax = 8 // fresh actors and edges up to which commitChildren looks at them
 
-// onlyChildren reports whether the event has only created actors, each stored once, in an
-// actor that was there before, or not at all.
+// onlyChildren reports whether the event has only created actors, each stored once, in an actor that was there before, or not at all.
 func (a *Attempt) onlyChildren() bool {
 	if len(a.Deletes) > 0 || len(a.Fresh) > childrenMax || len(a.Edges) > childrenMax || len(a.Fresh) > 0 && a.Fresh[0].Is(Announced) {
 		return false
@@ -362,8 +359,7 @@ func (a *Attempt) commitChildren() bool {
 	return true
 }
 
-// place puts the fresh actor h, whose owners are listed, into the graph, its fresh
-// owners before it.
+// place puts the fresh actor h, whose owners are listed, into the graph, its fresh owners before it.
 func (a *Attempt) place(h *Handle, owners map[*Handle][]*Handle, net map[edgeKey]int) {
 	s := a.Host
 	if s.Graph.Parent(&h.Node) != nil {

@@ -6,8 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/shard"
 )
 
-// parked lists the events that wait for a lock or a chain now, in rings: an event that parks for a
-// microsecond should not pay for a map.
+// parked lists the events that wait for a lock or a chain now, in rings: an event that parks for a microsecond should not pay for a map.
 type parked struct{ shard.Set[parkedShard] }
 
 type parkedShard struct {
