@@ -179,7 +179,7 @@ func (h *Home[E, N]) Holds(x N) Mode {
 	return v.mode
 }
 
-// Runs reports whether Access would answer Run, which it does nearly always, in a quarter of its time.
+// Runs reports whether Access would answer Run, which it does nearly always, without making a decision.
 func (h *Home[E, N]) Runs(y N, m Mode) bool {
 	v := h.lookup(y)
 	return v != nil && v.runs(m)
