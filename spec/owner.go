@@ -77,10 +77,12 @@ func references(v value) map[eventID]int {
 // actor that p newly refers to must not reach p, or p would own itself. What leaves p does
 // not matter for that: a path from c to p ends where it first meets p.
 func (ev *event) changeOwnership(f *frame, p *identity, old, v value, at ast.Node) {
+	if !p.class.SelfRecursive { // between classes the class graph has no cycles ([T-GRAPH])
+		return
+	}
 	before := references(old)
 	eachPlainRef(v, func(r actorRef) {
-		// Between classes the class graph has no cycles ([T-GRAPH]).
-		if before[r.who.id]--; before[r.who.id] >= 0 || !r.who.class.SelfRecursive || r.who.class != p.class {
+		if before[r.who.id]--; before[r.who.id] >= 0 || r.who.class != p.class {
 			return
 		}
 		c := r.who

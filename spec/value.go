@@ -383,8 +383,24 @@ func eachPlainRef(v value, f func(actorRef)) {
 					left = append(left, x)
 				}
 			}
+		case *table:
+			for i := range slices.Backward(v.entries) {
+				e := &v.entries[i]
+				left = pushCompound(pushCompound(left, e.value), e.key)
+			}
 		default:
-			left = push(left, parts(v)...)
+			for _, x := range slices.Backward(parts(v)) {
+				left = pushCompound(left, x)
+			}
 		}
 	}
+}
+
+// pushCompound is push of a value that may have references: most elements of most containers have none.
+func pushCompound(list []value, v value) []value {
+	switch v.(type) {
+	case actorRef, *structure, *vector, *table, *rows, enumValue:
+		return append(list, v)
+	}
+	return list
 }
