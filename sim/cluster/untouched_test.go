@@ -18,7 +18,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
 
-var untouchedKills = flag.Int("untouched.kills", 1, "how many leaders of another store are killed by TestUntouchedStores, at least")
+var untouchedKills = flag.Int("untouched.kills", 3, "of how many outages of another store TestUntouchedStores takes the half that is better; it stops when that is known")
 
 // sample is how long a request took, and when it was due.
 type sample struct {
@@ -31,9 +31,27 @@ func p99(list []time.Duration) time.Duration {
 	return list[(len(list)-1)*99/100]
 }
 
+// outage is a time in which a store has had no leader, and how long untouched events took before and meanwhile.
+type outage struct {
+	took           time.Duration
+	before, during []time.Duration
+	sync, plain    time.Duration // the longest of what is measured beside
+}
+
+// isWithin reports whether the events took no longer than before, as far as the machine allows that.
+func (o outage) isWithin() bool {
+	return p99(o.during) <= max(2*p99(o.before), o.took/4, 2*o.sync, 2*o.plain)
+}
+
+func (o outage) String() string {
+	return fmt.Sprintf("an outage of %v: p99 of %d untouched events before it %v, of %d while it lasts %v; the longest %v, of a sync %v, of a request without a store %v",
+		o.took, len(o.before), p99(o.before), len(o.during), p99(o.during), slices.Max(o.during), o.sync, o.plain)
+}
+
 // While a store has no leader, events on actors of another one go on as before, also beside events that touch both and wait. The node that is killed has a replica of either store.
 // So they need the disks of both other nodes, which are one, and processors, which other tests use, too: how long a sync and a request that needs no store take is
-// measured beside.
+// measured beside. One outage tells little: it has some requests of a few clients, and one pause of the machine makes all of them late. That of a runtime makes them late in
+// each outage.
 func TestUntouchedStores(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, nodes)
@@ -145,14 +163,9 @@ func TestUntouchedStores(t *testing.T) {
 		}
 		return list
 	}
-	var before, during []time.Duration
-	var outage, slowSync, slowPlain time.Duration
-	kills := 0
-	// A slow machine sends so few requests that one outage does not show much.
-	for ; kills < *untouchedKills || len(during) < 20; kills++ {
-		if kills >= *untouchedKills+10 {
-			t.Fatalf("in %d outages of %v in all only %d requests were sent", kills, outage, len(during))
-		}
+	var all []outage
+	var good int
+	for bad := 0; 2*good <= *untouchedKills && 2*bad <= *untouchedKills; {
 		kill, stays := spread()
 		if stays != at || kill != touched {
 			t.Fatalf("node %d leads the store that is not touched, and node %d the other one", stays, kill)
@@ -164,8 +177,6 @@ func TestUntouchedStores(t *testing.T) {
 		c.until(at, "/v1/Purse/"+lists[0][0]+"/fill", fmt.Sprint("touched ", killed), map[string]any{"k": 0})
 		over := time.Now()
 		eventually(t, "requests of the outage are answered", func() (bool, any) { list := between(over, time.Now()); return len(list) >= 20, len(list) })
-		before, during = append(before, between(began, killed)...), append(during, between(killed, over)...)
-		outage += over.Sub(killed)
 		mu.Lock()
 		slowest := func(list []sample) (longest time.Duration) {
 			for _, s := range list {
@@ -175,21 +186,31 @@ func TestUntouchedStores(t *testing.T) {
 			}
 			return longest
 		}
-		slowSync, slowPlain = max(slowSync, slowest(syncs)), max(slowPlain, slowest(plain))
+		o := outage{took: over.Sub(killed), sync: slowest(syncs), plain: slowest(plain)}
 		mu.Unlock()
+		o.before, o.during = between(began, killed), between(killed, over)
 		w.start(kill, "")
+		if o.took < 100*time.Millisecond {
+			t.Fatalf("an outage took %v: the store has had a leader throughout", o.took)
+		}
+		switch all = append(all, o); {
+		case len(o.during) < 20: // a slow machine sends so few requests that an outage does not show much
+			if len(all) > *untouchedKills+10 {
+				t.Fatalf("too few requests were sent in the outages %v", all)
+			}
+		case o.isWithin():
+			good++
+		default:
+			bad++
+		}
 	}
 	close(c.stop)
 	group.Wait()
-	outage /= time.Duration(kills)
-	if outage < 100*time.Millisecond {
-		t.Fatalf("an outage took %v on average: the store has had a leader throughout", outage)
+	for _, o := range all {
+		t.Log(o)
 	}
-	t.Logf("%d outages of %v on average; p99 of %d untouched events before it %v, of %d while it lasts %v; the longest %v, of a sync %v, of a request without a store %v",
-		kills, outage, len(before), p99(before), len(during), p99(during), slices.Max(during), slowSync, slowPlain)
-	if p := p99(during); p > max(2*p99(before), outage/4, 2*slowSync, 2*slowPlain) {
-		t.Errorf("of the events that do not touch the store that has no leader, one in a hundred takes %v or more, and %v before; the outage is %v, a sync takes up to %v, a request without a store %v",
-			p, p99(before), outage, slowSync, slowPlain)
+	if 2*good <= *untouchedKills {
+		t.Errorf("while one store has no leader, events that do not touch it take longer: in %d outages of %d", len(all)-good, len(all))
 	}
 	for _, wrong := range c.wrong {
 		t.Error(wrong)
