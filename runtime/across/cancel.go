@@ -70,7 +70,7 @@ func (s *Store) CancelChain(ch event.Chain) {
 	defer s.mu.Unlock()
 	s.chains.told[ch.First] = ch
 	for _, to := range s.reached() {
-		s.send(to, Message{Kind: Cancelled, Chain: ch})
+		s.send(to, &Message{Kind: Cancelled, Chain: ch})
 	}
 }
 

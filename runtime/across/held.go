@@ -54,14 +54,14 @@ func (s *Store) Hold(a *order.Attempt, to event.StoreID, number uint64, list []L
 	if s.asked[n] == q { // else it was answered meanwhile, or lost
 		// What Let is told may come there before the question does.
 		q.by, q.left = nil, true
-		q.answered = func(*Question) { s.send(to, Message{Kind: Let, Number: number}) }
+		q.answered = func(*Question) { s.send(to, &Message{Kind: Let, Number: number}) }
 	}
 	return false, false, nil
 }
 
 // Let says what becomes of callbacks that another store holds.
 func (s *Store) Let(to event.StoreID, number uint64, yes bool) {
-	s.tell(to, Message{Kind: Let, Number: number, Yes: yes})
+	s.tell(to, &Message{Kind: Let, Number: number, Yes: yes})
 }
 
 // holds begins to hold callbacks. Caller holds mu, as for what follows.

@@ -92,7 +92,7 @@ func (s *Store) begin(m *Message) {
 		p.deliver(m.Home, m)
 		return
 	}
-	s.send(m.Home, Message{Kind: Taken, Name: m.Name, Tick: s.cfg.Ticks.Time()})
+	s.send(m.Home, &Message{Kind: Taken, Name: m.Name, Tick: s.cfg.Ticks.Time()})
 }
 
 // RestorePart is [RESTORE], of what was prepared here in an earlier start. open returns what carries it out, with an attempt that holds its locks.
@@ -204,7 +204,7 @@ func (p *Part) answer(v *visit, r *Reply) (over bool) {
 		}
 		return false
 	}
-	s.send(p.home, Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r})
+	s.send(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r})
 	if r.Over {
 		s.counts.Over++
 		// Invariant: a part that is at work has no job. So no worker does any.

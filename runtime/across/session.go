@@ -30,11 +30,11 @@ func (s *Store) Up(store event.StoreID, session uint64) {
 	s.carryOut(s.participant.Up(store, nil))
 	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
 		if q := s.asked[n]; q.of == store {
-			s.send(store, q.message)
+			s.send(store, &q.message)
 		}
 	}
 	for _, first := range slices.SortedFunc(maps.Keys(s.chains.told), event.EventID.Compare) {
-		s.send(store, Message{Kind: Cancelled, Chain: s.chains.told[first]})
+		s.send(store, &Message{Kind: Cancelled, Chain: s.chains.told[first]})
 	}
 	for _, name := range s.tries.Names() { // what they have gathered may be gone from memory, so they enter anew
 		if t := s.tries.Get(name); !t.sent && !t.unordered && s.reachesAll(t) {
@@ -73,7 +73,7 @@ func (s *Store) lost(store event.StoreID) {
 		delete(s.given, store)
 		s.deferred = slices.DeleteFunc(s.deferred, func(m Message) bool { return m.Home == store })
 		for _, to := range s.reached() {
-			s.send(to, Message{Kind: Missed, Home: store})
+			s.send(to, &Message{Kind: Missed, Home: store})
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.asked)) {
@@ -161,17 +161,17 @@ func (s *Store) reached() (list []event.StoreID) {
 }
 
 // send sends a message, unless there is no session: then it is lost with the one that there was.
-func (s *Store) send(to event.StoreID, m Message) {
+func (s *Store) send(to event.StoreID, m *Message) {
 	if !s.ended && s.reaches(to) {
 		if to != s.cfg.Store {
 			s.counts.Messages++
 		}
-		s.mu.put(to, s.session(to), &m)
+		s.mu.put(to, s.session(to), m)
 	}
 }
 
 // tell is send for a caller that does not hold mu.
-func (s *Store) tell(to event.StoreID, m Message) {
+func (s *Store) tell(to event.StoreID, m *Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.send(to, m)
@@ -247,7 +247,7 @@ func (s *Store) question(of event.StoreID, q Question, by *order.Attempt, answer
 	}
 	s.questions++
 	s.asked[s.questions] = a
-	s.send(of, a.message)
+	s.send(of, &a.message)
 	return s.questions, a
 }
 
@@ -281,12 +281,12 @@ func (s *Store) answer(from event.StoreID, session, number uint64, q Question) {
 	}
 	if !known {
 		if s.let(id, false); q.Lines != nil {
-			s.send(from, Message{Kind: Let, Number: q.Number | refused})
+			s.send(from, &Message{Kind: Let, Number: q.Number | refused})
 		}
 		return
 	}
 	if q.Held != nil {
 		q.Held.told = true
 	}
-	s.send(from, Message{Kind: Answer, Number: number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First, Gone: q.Gone, Lacks: q.Lacks}})
+	s.send(from, &Message{Kind: Answer, Number: number, Question: &Question{Class: q.Class, Actor: q.Actor, Label: q.Label, First: q.First, Gone: q.Gone, Lacks: q.Lacks}})
 }

@@ -146,7 +146,8 @@ func (s *Store) Order(a *order.Attempt, token uint32, parts []order.Part) (away 
 		return true, nil
 	}
 	t.sent = true
-	s.send(0, t.order())
+	m := t.order()
+	s.send(0, &m)
 	return false, nil
 }
 
@@ -310,7 +311,7 @@ func (s *Store) order(m *Message) {
 	assert.That(s.cfg.Store == 0, "across: store %d is to order attempts", s.cfg.Store)
 	if i := slices.IndexFunc(m.Parts, func(p order.Part) bool { return !s.reaches(p.Store) }); i >= 0 {
 		if m.Place != 0 { // it holds locks
-			s.send(m.Home, Message{Kind: Missed, Home: m.Parts[i].Store})
+			s.send(m.Home, &Message{Kind: Missed, Home: m.Parts[i].Store})
 		} else {
 			s.deferred = append(s.deferred, *m)
 		}
@@ -323,10 +324,10 @@ func (s *Store) order(m *Message) {
 	place := m.Place
 	if place == 0 {
 		place = order.Ordered | s.cfg.Number()
-		s.send(m.Home, Message{Kind: Turn, Name: m.Name, Number: number(m.Home), Place: place})
+		s.send(m.Home, &Message{Kind: Turn, Name: m.Name, Number: number(m.Home), Place: place})
 	}
 	for _, p := range m.Parts {
-		s.send(p.Store, Message{Kind: Take, Name: m.Name, Home: m.Home, Method: m.Method, Chain: m.Chain, Number: number(p.Store), Place: place, Wanted: p.Wanted})
+		s.send(p.Store, &Message{Kind: Take, Name: m.Name, Home: m.Home, Method: m.Method, Chain: m.Chain, Number: number(p.Store), Place: place, Wanted: p.Wanted})
 	}
 }
 
@@ -377,7 +378,7 @@ func (s *Store) carryOutFor(list []commit.Effect, claim order.Wanted) {
 					m.Also = append(m.Also, list[i+1].Name)
 				}
 			}
-			s.send(f.To, m)
+			s.send(f.To, &m)
 		case commit.SendConfirmed:
 			to, session, m := f.To, s.session(f.To), f.Message
 			s.cfg.Workers.Run(func() { s.sendConfirmed(to, session, m) })
@@ -430,7 +431,7 @@ func (s *Store) sendConfirmed(to event.StoreID, session uint64, m commit.Message
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isCurrent(to, session) {
-		s.send(to, Message{Kind: Commit, Commit: m, Tick: s.cfg.Ticks.Time()})
+		s.send(to, &Message{Kind: Commit, Commit: m, Tick: s.cfg.Ticks.Time()})
 	}
 }
 

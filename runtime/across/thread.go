@@ -164,7 +164,7 @@ func (th *thread) send(to, back event.StoreID, c *Call, by Caller) bool {
 	if t.unordered && !x.answered { // of several calls any may be the first to arrive
 		m.Kind, m.Home, m.Method, m.Chain = Visited, s.cfg.Store, t.method, t.chain
 	}
-	s.send(to, m)
+	s.send(to, &m)
 	return true
 }
 
@@ -225,7 +225,7 @@ func (th *thread) answered(r *Reply) (back event.StoreID) {
 func (th *thread) reply(to event.StoreID, r *Reply) {
 	back := *r
 	back.Lines, back.Grown = nil, nil
-	th.t.s.tell(to, Message{Kind: Returned, Name: th.t.name, Number: th.number, Reply: &back})
+	th.t.s.tell(to, &Message{Kind: Returned, Name: th.t.name, Number: th.number, Reply: &back})
 }
 
 // next takes the first message of an inbox that the mutex of a guards. It waits for that; false: the attempt is over.
@@ -254,7 +254,7 @@ type visit struct {
 // Call implements Thread, by way of the home.
 func (v *visit) Call(_ event.StoreID, c *Call, by Caller) *Reply {
 	p := v.p
-	p.s.tell(p.home, Message{Kind: Called, Name: p.name, Number: v.number, Call: c})
+	p.s.tell(p.home, &Message{Kind: Called, Name: p.name, Number: v.number, Call: c})
 	for {
 		v.calls.Store(true)
 		d, ok := next(p.attempt, &v.inbox)
@@ -273,7 +273,7 @@ func (v *visit) Call(_ event.StoreID, c *Call, by Caller) *Reply {
 // has to have its own answer, as the home takes what it gets for the innermost call.
 func (v *visit) serve(c *Call, by Caller) {
 	p := v.p
-	tell := func(r *Reply) { p.s.tell(p.home, Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r}) }
+	tell := func(r *Reply) { p.s.tell(p.home, &Message{Kind: Returned, Name: p.name, Number: v.number, Reply: r}) }
 	served := false
 	defer func() {
 		if served {

@@ -241,7 +241,7 @@ func (t *Try) Reach(store event.StoreID) bool {
 			t.further[store] = false
 		})
 		s.counts.Further++
-		s.send(0, m)
+		s.send(0, &m)
 	}
 	s.mu.Unlock()
 	if !ok || !t.attempt.AwaitNews(func() bool { return t.further[store] }) {

@@ -82,7 +82,9 @@ func (r *Run) Reset() {
 	r.Clear()
 	r.Attempt.Reset()
 	if r.sys.Across != nil {
-		r.SetWide(nil)
+		if r.Wide() != nil {
+			r.SetWide(nil)
+		}
 		r.confined = confined{}
 	}
 	r.sys, r.inTurn = nil, false

@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -50,12 +51,5 @@ func (t *Transport) Metrics() []Metrics {
 
 // all returns the links in the order of their nodes.
 func (t *Transport) all() []*link {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	list := make([]*link, 0, len(t.mu.links))
-	for _, l := range t.mu.links {
-		list = append(list, l)
-	}
-	slices.SortFunc(list, func(a, b *link) int { return cmp.Compare(a.node, b.node) })
-	return list
+	return slices.SortedFunc(maps.Values(t.known()), func(a, b *link) int { return cmp.Compare(a.node, b.node) })
 }

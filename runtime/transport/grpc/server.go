@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"errors"
+	"maps"
 	"net"
 	"sync"
 	"time"
@@ -156,17 +157,20 @@ func (l *conns) sever() {
 
 // link returns that of a node.
 func (t *Transport) link(n event.NodeID) *link {
-	t.mu.RLock()
-	l := t.mu.links[n]
-	t.mu.RUnlock()
-	if l != nil {
+	if l := t.known()[n]; l != nil {
 		return l
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if l = t.mu.links[n]; l == nil {
+	t.links.Lock()
+	defer t.links.Unlock()
+	l := t.known()[n]
+	if l == nil {
 		l = newLink(t, n)
-		t.mu.links[n] = l
+		all := maps.Clone(t.known())
+		all[n] = l
+		t.links.of.Store(&all)
 	}
 	return l
 }
+
+// known returns the links that there are, which the caller does not change.
+func (t *Transport) known() map[event.NodeID]*link { return *t.links.of.Load() }

@@ -160,6 +160,7 @@ type sender struct {
 	st    stream
 	beats int64 // when the last heartbeat was sent, by transport.now
 	alone *time.Ticker
+	list  [][]byte // empty: the memory of what was sent last
 }
 
 // sendAll sends what is queued, and heartbeats, until the session ends. Most heartbeats go right behind another frame: they cost no packet of their own.
@@ -206,7 +207,8 @@ func (x *sender) isTime() bool { return x.link.t.now()-x.beats >= int64(x.link.t
 func (x *sender) sendQueue() error {
 	counts := &x.link.counts
 	runtime.Gosched() // those that are about to send do, and share a frame
-	for list := x.queue.take(nil); len(list) > 0; list = x.queue.take(list[:0]) {
+	list := x.queue.take(x.list)
+	for ; len(list) > 0; list = x.queue.take(list[:0]) {
 		for p := (packer{list: list}); len(p.list) > 0; {
 			size, whole := p.size()
 			b := pooled(size)
@@ -226,6 +228,7 @@ func (x *sender) sendQueue() error {
 			}
 		}
 	}
+	x.list = list // it has room for turnMax / perMessage messages of each class at most
 	return nil
 }
 

@@ -34,9 +34,10 @@ type Transport struct {
 		sync.Mutex
 		nodes map[event.NodeID]bool
 	}
-	mu struct {
-		sync.RWMutex
-		links map[event.NodeID]*link
+	// links has what there is of each node that is a peer, was one, or has come. A map is not changed: each message is sent by one.
+	links struct {
+		sync.Mutex // to replace the map
+		of         atomic.Pointer[map[event.NodeID]*link]
 	}
 	random struct {
 		sync.Mutex
@@ -51,7 +52,7 @@ func New(cfg Config) *Transport {
 	cfg = cfg.withDefaults()
 	t := &Transport{cfg: cfg, began: time.Now(), incarnation: rand.Uint64()}
 	t.ctx, t.stop = context.WithCancelCause(context.Background())
-	t.mu.links = make(map[event.NodeID]*link)
+	t.links.of.Store(&map[event.NodeID]*link{})
 	t.random.Rand = cfg.Rand
 	t.conns = &conns{Listener: cfg.Listener}
 	t.conns.mu.all = make(map[*conn]bool)
@@ -98,9 +99,7 @@ func (t *Transport) Peers(nodes []event.NodeID) {
 
 // present returns the session with a node, nil if there is none.
 func (t *Transport) present(n event.NodeID) *session {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if l := t.mu.links[n]; l != nil {
+	if l := t.known()[n]; l != nil {
 		return l.present.Load()
 	}
 	return nil
@@ -120,9 +119,7 @@ func (t *Transport) send(to event.NodeID, c class, m []byte) bool {
 
 // Heard implements transport.Transport.
 func (t *Transport) Heard(n event.NodeID) transport.Health {
-	t.mu.RLock()
-	l := t.mu.links[n]
-	t.mu.RUnlock()
+	l := t.known()[n]
 	if l == nil {
 		return transport.Health{}
 	}
