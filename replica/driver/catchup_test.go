@@ -34,7 +34,10 @@ func TestAMemberCatchesUp(t *testing.T) {
 				}
 				fill(t, c, id, e)
 				takes := 50 * time.Millisecond // one entry is written in each of them, and a state is synced by five
-				if what == "is too slow" || what == "falls silent" {
+				switch what {
+				case "takes no entries": // more than replica.CloseBy are written until the state is there
+					takes = 100 * time.Millisecond
+				case "is too slow", "falls silent":
 					takes = 4 * time.Second
 				}
 				states := 0
@@ -75,7 +78,7 @@ func TestAMemberCatchesUp(t *testing.T) {
 				if what == "" && (states != 1 || c.Node(away).Await(t.Context(), replicatest.Group, e.Index()) != nil) {
 					t.Errorf("the member has come to the end of the log by %d states", states)
 				}
-				if most := map[string]uint64{"takes no entries": 130, "is too slow": 1350}; longest > max(30, most[what]) {
+				if most := map[string]uint64{"takes no entries": 200, "is too slow": 1350}; longest > max(30, most[what]) {
 					t.Errorf("the log had %d entries", longest)
 				}
 				if what == "is too slow" && longest < 1250 {
@@ -84,4 +87,47 @@ func TestAMemberCatchesUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A member that takes fewer entries than are written holds the log for some time.
+func TestAMemberThatIsSlowHoldsTheLogForSomeTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var away event.NodeID
+		var first, last atomic.Uint64 // entry since the member takes part again
+		places := three()
+		cfg := quick(places...)
+		cfg.Loses = func(m replica.Message) bool {
+			entries := m.Raft.GetEntries()
+			return m.To() == away && len(entries) > 0 && 2*entries[len(entries)-1].GetIndex() > first.Load()+last.Load()
+		}
+		c := open(t, cfg)
+		id, e := lead(t, c)
+		away = id%3 + 1
+		if err := c.Stop(away); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, c, id, e)
+		first.Store(e.Index())
+		places[away-1] = &counted{Place: places[away-1], before: func(dir string) {
+			if strings.HasSuffix(dir, ".new") { // more than replica.CloseBy are written until the state is there
+				<-time.After(100 * time.Millisecond)
+			}
+		}}
+		if err := c.Start(away); err != nil {
+			t.Fatal(err)
+		}
+		large := string(make([]byte, 1<<18)) // a message has four
+		longest := uint64(0)
+		for i := range 400 {
+			if err := put(e, fmt.Sprint(i), large); err != nil {
+				t.Fatal(err)
+			}
+			last.Store(e.Index())
+			longest = max(longest, c.Node(id).LogLength(replicatest.Group))
+			<-time.After(time.Millisecond)
+		}
+		if longest < 80 || longest > 140 {
+			t.Errorf("the log had %d entries", longest)
+		}
+	})
 }

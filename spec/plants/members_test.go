@@ -144,7 +144,7 @@ var ofMembers = []plant{
 	bug("a node that is told to end while it copies or joins has failed", "cluster/run.go",
 		"errors.As(err, &told) {",
 		"errors.As(err, &told) && false {",
-		"./cluster -run TestJoins$", "./cluster -run TestANodeThatCopiesEnds"),
+		"./cluster -run TestJoins$"),
 	bug("a second signal to a node is a failure of its disk", "cluster/run.go",
 		"return aeonrt.SignalCode(sig)",
 		"return aeonrt.ExitStore",
