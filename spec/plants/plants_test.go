@@ -1,7 +1,7 @@
 // Package plants proves the suites: it plants bugs into the compiler, the runtime and the tools, one at
 // a time, and requires that a suite catches each.
 //
-//	go test ./spec/plants -plants -v -timeout 4h
+//	go test ./spec/plants -plants -v -timeout 4h -parallel 4
 //
 // plants.md says which suite has caught which bug.
 package plants
@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	run  = flag.Bool("plants", false, "plant each bug and run the suites that are to catch it; a suite that has caught one runs once without any; takes about two hours and a half")
+	run  = flag.Bool("plants", false, "plant each bug and run the suites that are to catch it; a suite that has caught one runs once without any; takes about an hour")
 	only = flag.String("plant", "", "plant those bugs alone whose names match")
 )
 

@@ -168,7 +168,7 @@ func (f *schemaFile) text() string {
 	replace := func(from, to token.Pos, text string) {
 		list = append(list, replacement{f.fset.Position(from).Offset, f.fset.Position(to).Offset, text})
 	}
-	replace(f.parsed.Name.End(), f.parsed.Name.End(), `; import bugs "os"`)
+	replace(f.parsed.Name.End(), f.parsed.Name.End(), `; import bug_os "os"`) // a name that the package, its tests included, does not have
 	for function, bugs := range f.bugs {
 		given := 0
 		// names returns names of parameters, and gives some to those that have none.
@@ -212,7 +212,7 @@ func (f *schemaFile) text() string {
 		}
 		replace(function.Body.Lbrace+1, function.Body.Lbrace+1, fmt.Sprintf(" switch %s {%s }; ", variable, &calls))
 	}
-	return fmt.Sprintf("%s\nvar %s = bugs.Getenv(%q)\n%s", replaced(f.source, list), variable, bugVariable, &f.copies)
+	return fmt.Sprintf("%s\nvar %s = bug_os.Getenv(%q)\n%s", replaced(f.source, list), variable, bugVariable, &f.copies)
 }
 
 // replacement replaces what stands between two offsets.
