@@ -383,7 +383,7 @@ func eachPlainRef(v value, f func(actorRef)) {
 					left = append(left, x)
 				}
 			}
-		case *table:
+		case *table: // parts would make a list
 			for i := range slices.Backward(v.entries) {
 				e := &v.entries[i]
 				left = pushCompound(pushCompound(left, e.value), e.key)

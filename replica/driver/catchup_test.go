@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/engine"
 	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -28,11 +29,7 @@ func TestAMemberCatchesUp(t *testing.T) {
 				}
 				c := open(t, cfg)
 				id, e := lead(t, c)
-				away = id%3 + 1
-				if err := c.Stop(away); err != nil {
-					t.Fatal(err)
-				}
-				fill(t, c, id, e)
+				away = leftBehind(t, c, id, e)
 				takes := 50 * time.Millisecond // one entry is written in each of them, and a state is synced by five
 				switch what {
 				case "takes no entries": // more than replica.CloseBy are written until the state is there
@@ -102,11 +99,7 @@ func TestAMemberThatIsSlowHoldsTheLogForSomeTime(t *testing.T) {
 		}
 		c := open(t, cfg)
 		id, e := lead(t, c)
-		away = id%3 + 1
-		if err := c.Stop(away); err != nil {
-			t.Fatal(err)
-		}
-		fill(t, c, id, e)
+		away = leftBehind(t, c, id, e)
 		first.Store(e.Index())
 		places[away-1] = &counted{Place: places[away-1], before: func(dir string) {
 			if strings.HasSuffix(dir, ".new") { // more than replica.CloseBy are written until the state is there
@@ -130,4 +123,15 @@ func TestAMemberThatIsSlowHoldsTheLogForSomeTime(t *testing.T) {
 			t.Errorf("the log had %d entries", longest)
 		}
 	})
+}
+
+// leftBehind stops a follower, and returns it when the log does not have any more what it lacks.
+func leftBehind(t *testing.T, c *replicatest.Cluster, leader event.NodeID, e *engine.Engine) event.NodeID {
+	t.Helper()
+	away := leader%3 + 1
+	if err := c.Stop(away); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, c, leader, e)
+	return away
 }

@@ -164,8 +164,8 @@ func TestUntouchedStores(t *testing.T) {
 		return list
 	}
 	var all []outage
-	var good int
-	for bad := 0; 2*good <= *untouchedKills && 2*bad <= *untouchedKills; {
+	good, bad := 0, 0
+	for 2*good <= *untouchedKills && 2*bad <= *untouchedKills {
 		kill, stays := spread()
 		if stays != at || kill != touched {
 			t.Fatalf("node %d leads the store that is not touched, and node %d the other one", stays, kill)
@@ -210,7 +210,7 @@ func TestUntouchedStores(t *testing.T) {
 		t.Log(o)
 	}
 	if 2*good <= *untouchedKills {
-		t.Errorf("while one store has no leader, events that do not touch it take longer: in %d outages of %d", len(all)-good, len(all))
+		t.Errorf("while one store has no leader, events that do not touch it take longer: in %d outages of %d", bad, good+bad)
 	}
 	for _, wrong := range c.wrong {
 		t.Error(wrong)
