@@ -93,23 +93,46 @@ func floatJSON(v float64) string {
 // quotedJSON is a string: bytes that are no text are lone surrogates, and what HTML or JavaScript could take for its own is escaped.
 func quotedJSON(s string) string {
 	var b strings.Builder
+	b.Grow(len(s) + 2)
 	b.WriteByte('"')
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\udc%02x`, s[0])
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + s[:1])
-		case strings.ContainsRune("\b\f\n\r\t", r):
-			b.WriteString(map[rune]string{'\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`}[r])
-		case r < ' ' || r == '\u2028' || r == '\u2029':
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteString(s[:size])
+	plain := 0 // where the text begins that is not written yet and is written as it is
+	for i := 0; i < len(s); {
+		if c := s[i]; ' ' <= c && c < utf8.RuneSelf && c != '"' && c != '\\' { // most of what programs write, megabytes of it
+			i++
+			continue
 		}
-		s = s[size:]
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if escaped := escapedJSON(r, s[i:i+size]); escaped != "" {
+			b.WriteString(s[plain:i])
+			b.WriteString(escaped)
+			plain = i + size
+		}
+		i += size
 	}
+	b.WriteString(s[plain:])
 	b.WriteByte('"')
 	return b.String()
+}
+
+// escapedJSON returns how the character r, which text holds, is escaped; "": it is not.
+func escapedJSON(r rune, text string) string {
+	switch {
+	case r == utf8.RuneError && len(text) == 1:
+		return fmt.Sprintf(`\udc%02x`, text[0])
+	case r == '"' || r == '\\':
+		return `\` + text
+	case r == '\b':
+		return `\b`
+	case r == '\f':
+		return `\f`
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case r < ' ' || r == '\u2028' || r == '\u2029':
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return ""
 }

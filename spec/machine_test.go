@@ -13,7 +13,7 @@ import (
 // follows a state that was returned to is what follows it in a run from the start.
 func TestStatesAreKept(t *testing.T) {
 	returns := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(25) {
 		p := check(t, generate.Program(seed, generate.Concurrent))
 		e := entryOf(p)
 		o := spec.Options{Observe: seed%2 == 0}
@@ -85,7 +85,7 @@ void main() {
 	e, _ := p.Main()
 	for free, want := range map[bool]string{false: "0 1", true: "0 0, 0 1, 1 1"} {
 		seen := map[string]bool{}
-		for seed := range uint64(60) {
+		for seed := range uint64(25) {
 			out := p.Run(e, spec.NewRandom(seed), spec.Options{FreeTime: free})
 			seen[strings.Join(strings.Fields(out.Output), " ")] = true
 		}

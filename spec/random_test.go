@@ -14,7 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-var randomPrograms = flag.Uint64("spec.programs", 120, "how many random programs of each profile are run")
+var randomPrograms = flag.Uint64("spec.programs", 50, "how many random programs of each profile are run")
 
 // TestRandomPrograms runs random programs in several orders. Footprints hold for every event,
 // there is a rule for everything, and where a program has one outcome all orders have it.

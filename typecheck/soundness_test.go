@@ -474,7 +474,7 @@ func simEvents(t *testing.T, seed uint64, tamper func(*Effects)) (touched, unsou
 
 func TestFootprintsAreSound(t *testing.T) {
 	touched := 0
-	for seed := range uint64(2500) {
+	for seed := range uint64(1000) {
 		n, _ := simEvents(t, seed, nil)
 		touched += n
 		if t.Failed() {

@@ -10,7 +10,7 @@ import (
 var explored = locktest.Default
 
 func init() {
-	flag.IntVar(&explored.Sets, "explore.sets", explored.Sets, "event sets per ownership graph; CI takes 30")
+	flag.IntVar(&explored.Sets, "explore.sets", explored.Sets, "event sets per ownership graph; CI takes 12")
 	flag.IntVar(&explored.States, "explore.states", explored.States, "states per configuration")
 	flag.IntVar(&explored.Further, "explore.further", explored.Further, "states per configuration with crashes, or calls of what another event creates")
 	flag.IntVar(&explored.Stores, "explore.stores", explored.Stores, "states per configuration over several stores")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var wordTriples = flag.Int("word.triples", 10, "sets of three events whose interleavings are explored in full; 0 for all")
+var wordTriples = flag.Int("word.triples", 4, "sets of three events whose interleavings are explored in full; 0 for all")
 
 func wants(list ...wordWant) []wordWant { return list }
 

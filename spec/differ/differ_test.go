@@ -19,9 +19,9 @@ import (
 var (
 	programs = flag.Int("programs", 2, "how many programs of each profile are compared")
 	first    = flag.Uint64("first", 0, "the seed of the first program")
-	stored   = flag.Int("stored", 3, "how many programs of each profile, and of those with large containers, are compared that run on a store")
+	stored   = flag.Int("stored", 1, "how many programs of each profile, and of those with large containers, are compared that run on a store")
 	stores   = flag.Int("stores", 1, "how many programs of each profile are compared that run on three stores")
-	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
+	seeds    = flag.Int("seeds", 4, "how often each compiled program runs")
 	steps    = flag.Int("steps", 3000, "how many steps a walk through all orders of a program may have")
 	limit    = flag.Duration("limit", 5*time.Second, "how long a compiled run may take: longer where others have the processors first")
 	only     = flag.String("profile", "", "compare programs of some profiles only, with commas: sequential, concurrent, hoards, branches")

@@ -17,7 +17,7 @@ import (
 // out, and looks at how each run has ended, not at how the search would be told.
 
 var (
-	naivePrograms = flag.Uint64("explore.naive", 100, "how many random programs are run in each of their orders")
+	naivePrograms = flag.Uint64("explore.naive", 50, "how many random programs are run in each of their orders")
 	naiveOrders   = flag.Int("explore.orders", 600, "up to how many orders of a program are run one by one")
 )
 

@@ -261,4 +261,4 @@ func golden(t *testing.T, archive string) *spec.Program {
 	return program
 }
 
-var seeds = flag.Uint64("explore.seeds", 80, "how many random programs the reduction is tried with")
+var seeds = flag.Uint64("explore.seeds", 40, "how many random programs the reduction is tried with")

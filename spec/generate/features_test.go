@@ -129,7 +129,7 @@ func TestEveryFeatureIsUsed(t *testing.T) {
 }
 
 // sharesMin is how many programs of each profile tell a share from a smaller one.
-const sharesMin = 250
+const sharesMin = 100
 
 // features are those of one program.
 type features struct{ has map[string]bool }

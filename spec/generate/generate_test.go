@@ -15,7 +15,7 @@ import (
 
 var (
 	programs = flag.Int("programs", 40, "how many programs of each profile are made")
-	wrong    = flag.Int("wrong", 20, "how many programs are broken, each in all ways")
+	wrong    = flag.Int("wrong", 8, "how many programs are broken, each in all ways")
 )
 
 // made has the programs of the profiles by seed: several tests look at them.

@@ -13,8 +13,8 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the outcomes into the golden files")
-	seeds  = flag.Int("seeds", 12, "how often each compiled program runs")
-	stored = flag.Int("stored", 4, "how many of these runs are repeated on a store")
+	seeds  = flag.Int("seeds", 6, "how often each compiled program runs")
+	stored = flag.Int("stored", 2, "how many of these runs are repeated on a store")
 	stores = flag.Int("stores", 1, "how many of these runs are repeated on three stores")
 	limit  = flag.Duration("limit", 0, "how long a compiled run may take, if not ten seconds: longer where others have the processors first")
 	only   = flag.String("only", "", "the one program to run: the name of its file without .txtar")

@@ -49,7 +49,7 @@ func generated(t *testing.T, programs int) *batch.Executable {
 // TestGeneratedProgramsLeaveSoundTraces traces programs that do all that the generator knows of, in parallel and on schedules: the checker accepts what
 // they leave, and refuses it with a mistake.
 func TestGeneratedProgramsLeaveSoundTraces(t *testing.T) {
-	programs, spoilt := 8, 3
+	programs, spoilt := 5, 2
 	if *long {
 		programs, spoilt = 500, 200
 	}

@@ -168,7 +168,7 @@ func TestMutantsOfSeveralStoresAreRefused(t *testing.T) {
 	if rep, err := Check(bytes.NewReader(text(r.lines))); err != nil || rep.Violated() > 0 {
 		t.Fatalf("the trace itself: %v\n%s", err, said(t, rep))
 	}
-	perClass := 4
+	perClass := 2
 	if *long {
 		perClass = 100_000
 	}

@@ -462,7 +462,7 @@ func (r *recording) ended(issuer, name string, i int) int {
 func TestMutantsAreRefused(t *testing.T) {
 	aeonc := tryCompiler(t)
 	dir := t.TempDir()
-	perClass := 4
+	perClass := 2
 	if *long {
 		perClass = 100_000
 	}

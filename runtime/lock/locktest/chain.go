@@ -89,7 +89,7 @@ const chainStates = 20_000 // per configuration
 func ExploreChains(t *testing.T) {
 	t.Helper()
 	graphs := scene.Graphs()
-	for hosts, sets := range map[int]int{1: 100, 2: 20, 3: 5} {
+	for hosts, sets := range map[int]int{1: 40, 2: 8, 3: 2} {
 		if raceDetector || testing.Short() {
 			sets = 1
 		}

@@ -46,7 +46,7 @@ func compareOrders(t *testing.T, c *scene.Config, limit int) (ok bool, some, all
 // TestEagerDeliveries compares the search with one in which no delivery is made at once.
 func TestEagerDeliveries(t *testing.T) {
 	graphs := scene.Graphs()
-	seeds := uint64(300)
+	seeds := uint64(120)
 	if raceDetector || testing.Short() {
 		seeds = 60
 	}
@@ -72,7 +72,7 @@ func TestEagerDeliveries(t *testing.T) {
 // orders finds it, the other must, too.
 func TestEagerDeliveriesHideNoBug(t *testing.T) {
 	graphs := scene.Graphs()
-	seeds := uint64(60)
+	seeds := uint64(24)
 	if raceDetector || testing.Short() {
 		seeds = 6
 	}

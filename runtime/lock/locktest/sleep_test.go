@@ -11,7 +11,7 @@ import (
 func TestSleepingMovesAreNotMissed(t *testing.T) {
 	graphs := scene.Graphs()
 	var all, some, states, compared int
-	seeds := uint64(400)
+	seeds := uint64(160)
 	if raceDetector || testing.Short() {
 		seeds = 40
 	}

@@ -14,7 +14,7 @@ const streamStates = 4_000 // per configuration
 func ExploreStreams(t *testing.T) {
 	t.Helper()
 	graphs := scene.Graphs()
-	seeds := uint64(6 * len(graphs))
+	seeds := uint64(3 * len(graphs))
 	if raceDetector || testing.Short() {
 		seeds = uint64(len(graphs))
 	}

@@ -164,7 +164,7 @@ func TestAVoteIsHeld(t *testing.T) {
 	defer func() { viewFaults.forgetReads = false }()
 	for _, ordered := range []bool{false, true} {
 		viewFaults.forgetReads = false
-		if _, f := schedule(held(ordered), 10*schedules); f != nil {
+		if _, f := schedule(held(ordered), schedules); f != nil {
 			t.Errorf("%v%s", f.c, f.replay())
 		}
 		viewFaults.forgetReads = true
