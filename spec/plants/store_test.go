@@ -69,7 +69,7 @@ var ofStore = []plant{
 	bug("an engine that is opening sees the fault", "runtime/store/pebbledb/callfs.go", // and panics in a goroutine of its own
 		"if d.opening.Load() && isFault(err) {",
 		"if false {",
-		"./runtime/store/pebbledb -run TestEveryCallFails"),
+		"./runtime/store/pebbledb -run TestEveryCallFails -faults.every 1"),
 	bug("an engine that was stopped keeps a lock for ever", "runtime/store/pebbledb/logfs.go",
 		"Lock(string) (io.Closer, error) { return unlocked{}, nil }",
 		"Lock(name string) (io.Closer, error) { return fs.FS.Lock(name) }",

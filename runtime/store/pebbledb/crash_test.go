@@ -2,6 +2,7 @@ package pebbledb_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -18,8 +19,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
+var crashImages = flag.Int("images", 400, "how many crash images of a store TestCrashImages opens again")
+
 const (
-	crashImages  = 1500 / race.Slower // reopened in a run
 	crashWriters = 12
 	crashRows    = 2
 	crashSize    = 100
@@ -251,9 +253,9 @@ func crash(t testing.TB, images int, plant func(sync func() error) syncer) (chec
 }
 
 func TestCrashImages(t *testing.T) {
-	images := crashImages
+	images := *crashImages
 	if testing.Short() {
-		images /= 8
+		images /= 4
 	}
 	checked, wrong := crash(t, images, nil)
 	for _, err := range wrong {
@@ -290,7 +292,7 @@ func earlySync(sync func() error) syncer {
 
 // The harness finds a journal that reports what is not durable yet.
 func TestCrashImagesFindEarlyReports(t *testing.T) {
-	_, wrong := crash(t, crashImages, earlySync)
+	_, wrong := crash(t, 1500/race.Slower, earlySync)
 	if len(wrong) == 0 {
 		t.Fatal("a journal that reports durable before it has synced was not found out")
 	}

@@ -75,7 +75,7 @@ func TestStickyFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			opening, running := 0, 0
-			for after := range 150 / min(race.Slower, 3) {
+			for after := 0; after < 150; after += callsApart() {
 				f := &fault{kinds: c.kinds, err: c.err}
 				f.after.Store(int64(after))
 				failed, opened := faultyRun(t, f)
@@ -193,7 +193,7 @@ func TestCutLog(t *testing.T) {
 				path, size = n, sizeOf(t, fs, dir+n)
 			}
 		}
-		step := 11 * min(race.Slower, 8)
+		step := 31 * min(race.Slower, 3)
 		seen := map[int]bool{}
 		for cut := 0; cut < size; cut += step {
 			image := fs.CrashClone(vfs.CrashCloneCfg{})

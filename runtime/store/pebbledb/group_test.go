@@ -110,7 +110,7 @@ func TestReadersSeeWhatIsApplied(t *testing.T) {
 	}()
 	rng := rand.New(rand.NewPCG(1, 2))
 	taken := p.snapshots()
-	for i := 0; i < 20000/race.Slower && err == nil; i++ {
+	for i := 0; i < 8000/race.Slower && err == nil; i++ {
 		if i%1000 == 0 {
 			taken.close(t)
 			taken = p.snapshots()

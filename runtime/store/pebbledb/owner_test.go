@@ -109,6 +109,9 @@ func kindOf(part string) string {
 // own. The same holds for a store that is opened read-only.
 func TestFilesOfAnotherStore(t *testing.T) {
 	for _, how := range []twin{{true, true, false}, {true, false, false}, {false, true, false}, {false, false, false}, {false, false, true}} {
+		if how.large && testing.Short() {
+			continue // which takes long, and goes the same way
+		}
 		t.Run(fmt.Sprintf("%+v", how), func(t *testing.T) {
 			t.Parallel()
 			mine, other := twins(t, how)

@@ -78,7 +78,18 @@ var faultNumbers = []struct {
 	{syscall.ENFILE, isA[*pebbledb.LimitError]},
 }
 
-var faultsEach = flag.Int("faults.each", 1, "with how many numbers TestEveryCallFails has each call fail; 10: all")
+var (
+	faultsEach  = flag.Int("faults.each", 1, "with how many numbers TestEveryCallFails has a call fail; 10: all")
+	faultsEvery = flag.Int("faults.every", 3, "of how many calls TestEveryCallFails and TestStickyFaults have one fail")
+)
+
+// callsApart is how many calls there are from one that fails to the next: no divisor of the numbers, so that all have their turn.
+func callsApart() int {
+	if testing.Short() {
+		return 7 * *faultsEvery
+	}
+	return *faultsEvery
+}
 
 func isA[E error](err error) bool {
 	var e E
@@ -172,11 +183,8 @@ func TestEveryCallFails(t *testing.T) {
 			if err := a.do(errorfs.Wrap(base.CrashClone(vfs.CrashCloneCfg{}), count)); err != nil {
 				t.Fatalf("without a fault: %v", err)
 			}
-			told, tried, step := 0, 0, 1
-			if testing.Short() {
-				step = 9 // no divisor of the numbers, so that all have their turn
-			}
-			for at := 0; at < count.calls; at += step {
+			told, tried := 0, 0
+			for at := 0; at < count.calls; at += callsApart() {
 				tried++
 				for n := range len(faultNumbers) {
 					if (at*7+n)%len(faultNumbers) >= *faultsEach { // the numbers change from call to call
