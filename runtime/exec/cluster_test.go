@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	clusterSeeds = flag.Int("cluster.seeds", 5, "how many scheduled clusters run")
+	clusterSeeds = flag.Int("cluster.seeds", 3, "how many scheduled clusters run")
 	clusterSeed  = flag.Uint64("cluster.seed", 1, "the first one")
 )
 

@@ -237,7 +237,7 @@ func (s *System) atRest() error {
 	return nil
 }
 
-var closeWorkloads = flag.Int("close.runs", 5, "how many workloads are closed again and again")
+var closeWorkloads = flag.Int("close.runs", 3, "how many workloads are closed again and again")
 
 // closeRuns are workloads in which much is under way at any moment.
 var closeRuns = []workload{

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	crashImages = flag.Int("crash.images", 120, "how many crash images of pebble's file system are recovered")
+	crashImages = flag.Int("crash.images", 50, "how many crash images of pebble's file system are recovered")
 	crashSeed   = flag.Uint64("crash.seed", 1, "the first seed of the workloads that crash there")
 )
 
@@ -91,10 +91,14 @@ var imageRuns = []workload{
 // for a while, and ends as the model does.
 func TestCrashImages(t *testing.T) {
 	recovered, events, letters, dropped := 0, 0, 0, 0
+	rounds := 6
+	if testing.Short() {
+		rounds = 3
+	}
 	for seed := *crashSeed; recovered < lessIfShort(*crashImages); seed++ {
 		w := imageRuns[seed%uint64(len(imageRuns))]
 		w.seed = seed
-		c := newCrashes(w, 6, pebbleDisk{vfs.NewCrashableMem()})
+		c := newCrashes(w, rounds, pebbleDisk{vfs.NewCrashableMem()})
 		c.moments, c.clones = 4, 3
 		if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits)) }); err != nil {
 			t.Fatalf("after %d images, seed %d: %v", recovered, seed, err)

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -426,6 +427,8 @@ func (c *crashes) replay(rec *recorder, upTo int64, h *heard) (err error) {
 	return nil
 }
 
+var crashMoments = flag.Int("crash.moments", 15, "how often each workload of TestCrashesLoseNothingThatWasAnswered crashes")
+
 func TestCrashesLoseNothingThatWasAnswered(t *testing.T) {
 	for _, w := range []workload{
 		{goroutines: 1, events: 60, nodes: 6, edges: 10, changes: 20, later: 30, tails: 10, tellers: 2},
@@ -434,7 +437,7 @@ func TestCrashesLoseNothingThatWasAnswered(t *testing.T) {
 	} {
 		w.seed = uint64(time.Now().UnixNano())
 		t.Run(fmt.Sprintf("goroutines=%d", w.goroutines), func(t *testing.T) {
-			c := newCrashes(w, lessIfShort(40), memDisk{replicatest.New()})
+			c := newCrashes(w, lessIfShort(*crashMoments), memDisk{replicatest.New()})
 			if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", w.seed, waits)) }); err != nil {
 				t.Fatalf("seed %d: %v", w.seed, err)
 			}

@@ -43,7 +43,7 @@ var mixedWorkload = workload{seed: 7, goroutines: 8, events: 160, nodes: 6, edge
 
 func TestASeedIsOneInterleaving(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	runs := lessIfShort(100)
+	runs := lessIfShort(50)
 	want, err := scheduled(mixedWorkload, 42)
 	mustNot(t, err)
 	var rubbish [][]byte

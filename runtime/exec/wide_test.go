@@ -17,7 +17,7 @@ func TestASeedDecidesWhichReadersTryToShare(t *testing.T) {
 		order.HandleOf(nodes[0].Ref).Mark(order.MarkWide, true) // it was, until lately
 		cl := s.Client()
 		var seen []byte
-		for i := range lessIfShort(2000) {
+		for i := range lessIfShort(1000) {
 			name := byte('a' + i%26)
 			pause := wstep{op: wPause, hook: func() { seen = append(seen, name) }}
 			f := cl.Issue(nodes[0].Ref, &methodWalk, &wargs{steps: deep(2, pause)})

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -290,6 +291,8 @@ func (w workload) plant(s *System) ([]wref, error) {
 	return nodes, nil
 }
 
+var workloadEvents = flag.Int("workload.events", 40, "how many events each workload of TestRandomWorkloadIsStrictlySerialisable has, of hundred")
+
 func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 	total, ran := uint64(0), 0
 	runs := []workload{
@@ -303,10 +306,11 @@ func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 		{goroutines: 64, events: 10_000, nodes: 12, edges: 30, changes: 10, later: 10},
 		{goroutines: 64, events: 10_000, nodes: 60, edges: 150, changes: 15},
 	}
-	wanted := uint64(50_000)
+	wanted := 25_000 * uint64(*workloadEvents) / 100
 	for _, w := range runs {
+		w.events = w.events * *workloadEvents / 100
 		if testing.Short() {
-			w.events, wanted = w.events/2, 20_000
+			w.events /= 4
 		}
 		w.seed = uint64(time.Now().UnixNano())
 		name := fmt.Sprintf("goroutines=%d,nodes=%d,changes=%d,later=%d,tails=%d", w.goroutines, w.nodes, w.changes, w.later, w.tails)
@@ -321,6 +325,9 @@ func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 			total += st.Commits + st.Aborts
 			t.Logf("%+v", st)
 		})
+	}
+	if testing.Short() {
+		wanted /= 4
 	}
 	if total < wanted && ran == len(runs) {
 		t.Errorf("only %d events", total)

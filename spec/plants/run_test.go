@@ -303,10 +303,10 @@ var ofFollow = []plant{
 const (
 	golden      = "./spec/golden -run TestGoldenPrograms"
 	probes      = "./runtime/exec -run TestProbes/"
-	randomly    = "./runtime/exec -run TestRandomWorkloadIsStrictlySerialisable"
-	crashing    = "./runtime/exec -run TestCrashesLoseNothingThatWasAnswered"
+	randomly    = "./runtime/exec -run TestRandomWorkloadIsStrictlySerialisable -workload.events 100"
+	crashing    = "./runtime/exec -run TestCrashesLoseNothingThatWasAnswered -crash.moments 40"
 	closing     = "./runtime/exec -run TestClosingAmidLifeLosesNothing -close.runs 16"
-	crashImages = "./runtime/exec -run TestCrashImages"
+	crashImages = "./runtime/exec -run TestCrashImages -crash.images 120"
 	killed      = "./sim/kill -run TestKilledProcessesLoseNothing"
 	keyed       = "./runtime/exec -run Keys|Cancelled"
 	traced      = "./spec/trace -run TestRealRunsAgree/trace"
