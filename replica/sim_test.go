@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	seeds     = flag.Int("sim.seeds", 40, "how many clusters are simulated")
+	seeds     = flag.Int("sim.seeds", 20, "how many clusters are simulated")
 	firstSeed = flag.Uint64("sim.seed", 1, "the first one")
 )
 

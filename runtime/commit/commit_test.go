@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	worlds    = flag.Int("worlds", 8000, "how many worlds are made")
+	worlds    = flag.Int("worlds", 4000, "how many worlds are made")
 	firstSeed = flag.Uint64("world", 1, "the seed of the first one")
 )
 
@@ -326,7 +326,7 @@ func TestWorlds(t *testing.T) {
 		}
 	}
 	t.Log(saw)
-	if *worlds < 8000 {
+	if *worlds < 4000 {
 		return
 	}
 	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop", "early votes", "early votes count", "calls beside others", "calls while a part votes", "votes that may be stale", "circles", "held at a start, and only read", "found deleted", "over with an answer", "asks what is over", "quiesce", "former leaders", "send confirmed"} {

@@ -1,7 +1,7 @@
 package plants
 
 // commits are worlds of stores, drawn by seed.
-const commits = "./runtime/commit -run TestWorlds"
+const commits = "./runtime/commit -run TestWorlds -worlds 8000"
 
 // formerLeaders are two stores over which a node that led one of them gets a session.
 const formerLeaders = "./runtime/nodes -run TestFormerLeadersTellNothing"
@@ -83,7 +83,7 @@ var ofCommit = []plant{
 	bug("locks that are granted again count as those that were lost", "runtime/commit/participant.go",
 		"\tt.stage = dead\n",
 		"\tp.tasks.Delete(name)\n",
-		commits+" -worlds 400000"), // one world in 60 000 shows it
+		"./runtime/commit -run TestWorlds -worlds 400000"), // one world in 60 000 shows it
 	bug("an early vote counts though the attempt has taken more", "runtime/commit/home.go",
 		"\t\tcase !p.row:\n",
 		"\t\tcase p.row && false:\n",
