@@ -20,7 +20,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/sim/door/shop"
@@ -44,7 +43,7 @@ func (rawCodec) Unmarshal(b []byte, v any) error {
 // A program that is built with gRPC takes calls by it where it listens, and goes on with what they have done.
 func TestProgramWithGRPC(t *testing.T) {
 	t.Parallel()
-	exe, dir := buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true}), t.TempDir()
+	exe, dir := build(t), t.TempDir()
 	for _, want := range []string{`{"result":"5"}`, `{"result":"10"}`} {
 		p := start(t, exe, dir)
 		conn, err := grpc.NewClient(strings.TrimPrefix(p.url, "http://"), grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -17,7 +17,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
@@ -65,7 +64,7 @@ func (p *process) peak(t *testing.T) (bytes int64) {
 func TestHugeRequests(t *testing.T) {
 	t.Setenv("GOGC", "100") // the memory of the process is measured
 	const huge = 1 << 30
-	exe := buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true})
+	exe := build(t)
 	p := start(t, exe, t.TempDir())
 	defer func() {
 		_ = p.cmd.Process.Kill()
@@ -224,7 +223,7 @@ func TestSlowBodies(t *testing.T) {
 
 // What looks methods up by their names, as templates do, keeps the linker from leaving out those that are never called: a fifth of a program.
 func TestProgramsHaveNoTemplates(t *testing.T) {
-	exe, err := os.ReadFile(buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true}))
+	exe, err := os.ReadFile(build(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,29 +22,33 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 5, "how often TestRequestsThroughKills kills the server")
-	keys     = flag.Int("keys", 400, "how many requests with a key it sends at least")
+	kills    = flag.Int("kills", 3, "how often TestRequestsThroughKills kills the server")
+	keys     = flag.Int("keys", 200, "how many requests with a key it sends at least")
 	killSeed = flag.Uint64("kill.seed", 1, "of what it draws")
 )
 
 // build compiles the program with its doors.
 func build(t *testing.T) (exe string) {
 	t.Helper()
-	return buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true})
+	exe, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
 }
 
-func buildWith(t *testing.T, opts gobuild.Options) (exe string) {
-	t.Helper()
+// built is what build returns. It takes calls by HTTP and by gRPC, so that one program is made for all tests.
+var built = sync.OnceValues(func() (exe string, err error) {
 	p, err := load.NewLoader().Load(load.Unit{Dir: "shop", Files: []string{filepath.Join("shop", "shop.aeon")}})
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	made, err := gobuild.Compile(t.Context(), []*load.Package{p}, opts)
+	made, err := gobuild.Compile(context.Background(), []*load.Package{p}, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true})
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	return made.Path
-}
+	return made.Path, nil
+})
 
 // process is the program as it runs.
 type process struct {
