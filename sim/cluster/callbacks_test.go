@@ -25,7 +25,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-var callbackKills = flag.Int("callback.kills", 3, "how many nodes are killed under clients that receive callbacks")
+var callbackKills = flag.Int("callback.kills", 1, "how many nodes are killed under clients that receive callbacks")
 
 // spread waits until the nodes lead the stores as they will, and returns which node leads which.
 func (w *world) spread() (leaders []int) {
@@ -54,38 +54,39 @@ func (w *world) actorsIn(of int, class string, store int) (status int, text stri
 	return w.asked(of, http.MethodGet, fmt.Sprintf("%s?class=%s&store=%d", httpdoor.ActorsPath, class, store))
 }
 
-// newBells begins a cluster of four stores, whose leaders it returns, with a bell in each.
-func newBells(t *testing.T) (w *world, c *crowd, leaders []int, bells []string) {
-	t.Helper()
-	const stores = 4
-	w = newWorldOf(t, stores)
-	c = &crowd{w: w}
-	leaders = w.spread()
-	return w, c, leaders, w.bells(c, stores)
-}
-
-// bells makes bells, and returns the name of one in each store.
-func (w *world) bells(c *crowd, stores int) []string {
+// bells makes bells whose names begin alike, and returns the name of one in each store.
+func (w *world) bells(c *crowd, alike string) []string {
 	w.t.Helper()
-	list := make([]string, stores)
-	for i := range 8 * stores {
-		c.until(i, fmt.Sprintf("/v1/Bell/bell%d/get", i), "", nil)
+	list := make([]string, w.stores)
+	for i := range 8 * w.stores {
+		c.until(i, fmt.Sprintf("/v1/Bell/%s%d/get", alike, i), "", nil)
 	}
 	for store := range list {
 		_, text := w.actorsIn(0, "Bell", store)
-		_, name, _ := strings.Cut(text, `"Bell/`)
-		if list[store], _, _ = strings.Cut(name, `"`); list[store] == "" {
+		_, name, _ := strings.Cut(text, `"Bell/`+alike)
+		if name, _, _ = strings.Cut(name, `"`); name == "" {
 			w.t.Fatalf("store %d has no bell: %s", store, text)
 		}
+		list[store] = alike + name
 	}
 	return list
 }
 
+// Callers outside reach all stores at any node.
+func TestSeveralStoresFromOutside(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, 4)
+	leaders := w.spread()
+	w.part("grpc", func(t *testing.T) { callsByGRPC(t, w, leaders) })
+	w.part("slashes", func(t *testing.T) { namesWithSlashes(t, w) })
+	w.part("callbacks", func(t *testing.T) { callbacksOfStores(t, w, leaders) })
+}
+
 // A request by gRPC goes from any node to the one that leads the store of the actor that it calls, and no other one sees it. So its key is that of a request
 // by HTTP.
-func TestGRPCOfSeveralStores(t *testing.T) {
-	t.Parallel()
-	w, c, leaders, bells := newBells(t)
+func callsByGRPC(t *testing.T, w *world, leaders []int) {
+	c := &crowd{w: w}
+	bells := w.bells(c, "called")
 	var conns [nodes]*grpc.ClientConn
 	for i := range conns {
 		conns[i] = w.dial(i)
@@ -125,9 +126,7 @@ func TestGRPCOfSeveralStores(t *testing.T) {
 }
 
 // A name with a slash is the same by HTTP, where it is escaped, and by gRPC: so is the store in which the outcome of a request is kept.
-func TestNamesWithSlashes(t *testing.T) {
-	t.Parallel()
-	w := newWorldOf(t, 4)
+func namesWithSlashes(t *testing.T, w *world) {
 	c := &crowd{w: w}
 	conn := w.dial(0)
 	for i := range 8 {
@@ -145,9 +144,9 @@ func TestNamesWithSlashes(t *testing.T) {
 }
 
 // A client at any node, by HTTP or by gRPC, gets what actors of any store tell it, in the order of the commits. It is in a store that its node leads.
-func TestCallbacksOfSeveralStores(t *testing.T) {
-	t.Parallel()
-	w, c, leaders, bells := newBells(t)
+func callbacksOfStores(t *testing.T, w *world, leaders []int) {
+	c := &crowd{w: w}
+	bells := w.bells(c, "heard")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var ears []*ear
@@ -257,7 +256,7 @@ func TestCallbacksThroughKills(t *testing.T) {
 	const stores = 4
 	w := newWorldOf(t, stores)
 	c := &crowd{w: w, stop: make(chan struct{})}
-	bells := w.bells(c, stores)
+	bells := w.bells(c, "bell")
 	for i, bell := range bells {
 		c.until(i, "/v1/Tower/tower/hang", fmt.Sprint("hang ", i), map[string]any{"name": bell, "b": "Bell/" + bell})
 	}
@@ -282,7 +281,7 @@ func TestCallbacksThroughKills(t *testing.T) {
 	for i := range 4 {
 		ringers.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 2))
-			for n := 0; another(c.stop); n++ {
+			for n := 0; anotherAfter(c.stop, seldom); n++ {
 				key := fmt.Sprintf("%d-%d", i, n)
 				if r.IntN(4) == 0 {
 					c.until(r.IntN(nodes), "/v1/Tower/tower/peal", key, map[string]any{})
@@ -295,7 +294,7 @@ func TestCallbacksThroughKills(t *testing.T) {
 	}
 	goesOn := func() {
 		t.Helper()
-		c.goesOn(100)
+		c.goesOn(50)
 		before := heard.Load()
 		eventually(t, "callbacks come", func() (bool, any) { return heard.Load() >= before+200, heard.Load() - before })
 	}
@@ -373,7 +372,7 @@ func (c *crowd) follow(ctx context.Context, e *ear, bells []string, of *newestRi
 		defer cancel()
 		return f(ctx)
 	}
-	again := func() { <-time.After(10 * time.Millisecond) } // as clients do that are told to come again
+	again := func() { <-time.After(50 * time.Millisecond) } // as clients do that are told to come again
 	if err := within(e.begin); err != nil {
 		again()
 		return false

@@ -123,7 +123,10 @@ func (c *crowd) untilBy(at int, key string, call func(node, n int) (int64, error
 }
 
 // thinks is how long a client rests between two requests: without it clients take all of the processors, and what is to come after a fault waits for them.
-const thinks = 4 * time.Millisecond
+const thinks = 10 * time.Millisecond
+
+// seldom is the same for clients whose requests touch several stores, or tell many listeners.
+const seldom = 3 * thinks
 
 // another reports, after this time, whether a client sends another request: it has not been stopped.
 func another(stop <-chan struct{}) bool { return anotherAfter(stop, thinks) }

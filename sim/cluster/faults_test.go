@@ -41,7 +41,7 @@ func TestFaults(t *testing.T) {
 		t.Log("only with flags that ask for faults; CI takes some of each")
 		return
 	}
-	w := newWorld(t)
+	w := newTracedWorld(t, 1)
 	before := w.steady()
 	c := w.begin(url.PathEscape(t.Name()))
 	calm := func() {

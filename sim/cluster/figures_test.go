@@ -49,12 +49,21 @@ func (w *world) figures(i int) map[string]float64 {
 	return found
 }
 
-// Each node shows what it counts itself, and the one that runs the actors alone what its system counts. Any node says how all are.
-func TestFigures(t *testing.T) {
+// A cluster of one store: what it shows, and whom it answers, as long as it has a majority.
+func TestOneStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.part("figures", func(t *testing.T) { figuresOfNodes(t, w) })
+	w.part("unheard", func(t *testing.T) { aNodeThatAnotherOneHearsIsNotLost(t, w) })
+	w.part("asked", func(t *testing.T) { operatorsAskAnyNode(t, w) })
+	w.part("majority", func(t *testing.T) { clientsWithoutAMajority(t, w) })
+}
+
+// Each node shows what it counts itself, and the one that runs the actors alone what its system counts. Any node says how all are.
+func figuresOfNodes(t *testing.T, w *world) {
 	c := w.begin("figures")
-	c.goesOn(200)
+	c.rest.Store(int64(10 * thinks)) // some calls are measured at any time
+	c.goesOn(50)
 	leader := w.leader()
 	eventually(t, "calls are measured", func() (bool, any) {
 		for i := range nodes {

@@ -21,9 +21,7 @@ var away = flag.Duration("away", time.Second, "how long a node is away under loa
 const slowerMax = 2
 
 // A node that one node does not hear, and another one does, is not taken out as lost: it would end at once.
-func TestANodeThatAnotherOneHearsIsNotLost(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
+func aNodeThatAnotherOneHearsIsNotLost(t *testing.T, w *world) {
 	by := w.leader()
 	unheard := w.follower()
 	path := status.RemovePath + "?lost=true&node=" + w.name(by, unheard)
@@ -43,20 +41,26 @@ func TestANodeThatAnotherOneHearsIsNotLost(t *testing.T) {
 // among them. The others go on; what was answered has happened, once; and no answer says that the cluster does not serve.
 func TestMembers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTracedWorld(t, 1)
 	c := w.begin(url.PathEscape(t.Name()))
-	c.goesOn(500)
+	c.goesOn(100)
+	many := int64(100) // requests that are measured
+	if *away >= time.Minute {
+		many = 1000
+	} else {
+		c.rest.Store(int64(seldom)) // it is enough that some are always under way
+	}
 
-	before := c.measure(1000)
+	before := c.measure(many)
 	f := w.follower()
 	w.end(f, syscall.SIGKILL)
 	<-time.After(*away)
-	without := c.measure(500)
+	without := c.measure(many / 2)
 	c.quantile(0)
 	back := time.Now()
 	w.start(f, "")
 	w.well()
-	c.goesOn(500)
+	c.goesOn(many / 2)
 	with := c.quantile(0.99)
 	t.Logf("a node was away for %v, and back after %v: p99 of requests %v before, %v without it, %v while it came back", *away, time.Since(back).Round(time.Millisecond), before, without, with)
 	if *away >= time.Minute && with > slowerMax*before { // in a short time the start of a process is all that is seen
@@ -70,12 +74,12 @@ func TestMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.know(w.without(lost)...)
-	c.goesOn(200)
+	c.goesOn(100)
 	w.order(w.leader(), status.RemovePath+"?lost=true&node="+name)
 	replaced := time.Now()
 	w.join(3, w.order(w.leader(), status.TokenPath))
 	t.Logf("a node that has lost its disk was replaced after %v", time.Since(replaced).Round(time.Millisecond))
-	c.goesOn(200)
+	c.goesOn(100)
 
 	w.join(4, w.order(w.leader(), status.TokenPath))
 	for _, of := range []struct {
@@ -97,7 +101,7 @@ func TestMembers(t *testing.T) {
 		t.Logf("%s was removed after %v", of.what, time.Since(began).Round(time.Millisecond))
 		w.know(w.without(gone)...)
 		w.well()
-		c.goesOn(200)
+		c.goesOn(100)
 		if n := c.refused.Load() - refused; n > 0 {
 			t.Errorf("%d answers said that no node serves while %s was removed", n, of.what)
 		}

@@ -120,10 +120,11 @@ func TestOperators(t *testing.T) {
 			spread[*l.Store] = strings.TrimPrefix(l.Actor, "Purse/")
 		}
 	}
-	t.Run("lists", func(t *testing.T) { lists(t, w, c, spread) })
-	t.Run("waits", func(t *testing.T) { waitsOverStores(t, w, c, spread) })
-	t.Run("figures", func(t *testing.T) { figuresOfStores(t, w, c, spread) })
-	t.Run("unreachable", func(t *testing.T) { unreachable(t, w, c, spread) })
+	w.part("lists", func(t *testing.T) { lists(t, w, c, spread) })
+	w.part("waits", func(t *testing.T) { waitsOverStores(t, w, c, spread) })
+	w.part("figures", func(t *testing.T) { figuresOfStores(t, w, c, spread) })
+	w.part("unreachable", func(t *testing.T) { unreachable(t, w, c, spread) })
+	w.part("transfers", func(t *testing.T) { transfersLast(t, w) })
 	for _, wrong := range c.wrong {
 		t.Error(wrong)
 	}
@@ -308,12 +309,7 @@ func figuresOfStores(t *testing.T, w *world, c *crowd, spread map[uint32]string)
 	var group sync.WaitGroup
 	for i := range nodes {
 		group.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for n := 0; anotherAfter(stop, thinks); n++ {
 				till := fmt.Sprintf("/v1/Till/busy%d-%d/", i, n%8)
 				for store := range uint32(2) {
 					of := spread[(store+uint32(n))%uint32(w.stores)]

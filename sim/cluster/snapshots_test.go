@@ -29,8 +29,9 @@ import (
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	place := t.TempDir()
-	w := newWorld(t, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "1000") // those of a former leader grow old, too
+	w := newTracedWorld(t, 1, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "1000") // those of a former leader grow old, too
 	c := w.begin(url.PathEscape(t.Name()))
+	c.rest.Store(int64(seldom))
 	// taken waits for a snapshot of a node other than the one that was killed, of which others tell for some time as the leader.
 	taken := func(killed int) {
 		t.Helper()
@@ -127,7 +128,7 @@ func TestSnapshotsOfSeveralStores(t *testing.T) {
 	for i := range 4 {
 		c.group.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 7))
-			for n := 0; another(c.stop); n++ {
+			for n := 0; anotherAfter(c.stop, seldom); n++ {
 				args := map[string]any{"from": purse(r.IntN(purses)), "to": purse(r.IntN(purses)), "k": 1 + r.Int64N(20)}
 				c.until(r.IntN(nodes), "/v1/Till/till/"+[]string{"give", "pass"}[n%2], fmt.Sprintf("%d-%d", i, n), args)
 				c.added.Add(1)
@@ -155,9 +156,9 @@ func TestSnapshotsOfSeveralStores(t *testing.T) {
 		return f
 	}
 	first := newest("")
-	c.goesOn(100)
+	c.goesOn(50)
 	w.end(w.leader(), syscall.SIGKILL)
-	c.goesOn(100)
+	c.goesOn(50)
 	last := newest(newest(first.Name).Name)
 	if n := w.logged("classes have snapshot blocks"); n > 0 {
 		t.Errorf("%d snapshots were not taken, as events over several stores were under way", n)
@@ -208,12 +209,18 @@ func TestSnapshotsOfSeveralStores(t *testing.T) {
 	t.Logf("%s has %v, of %d requests", last.Name, marked, c.added.Load())
 }
 
-// While the place of a node fails no snapshot of several stores is made, nothing stays of the parts that other nodes have saved, and the one that was made last
-// stays. Once the place is repaired the next one is whole.
-func TestFailedSnapshotsOfSeveralStores(t *testing.T) {
+// Several stores have snapshots together, and their parts go with them.
+func TestPartsOfSnapshots(t *testing.T) {
 	t.Parallel()
 	place := t.TempDir()
 	w := newWorldOf(t, nodes, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "2")
+	w.part("failed", func(t *testing.T) { snapshotsFail(t, w, place) })
+	w.part("former", func(t *testing.T) { partsOfFormerLeadersGo(t, w, place) })
+}
+
+// While the place of a node fails no snapshot of several stores is made, nothing stays of the parts that other nodes have saved, and the one that was made last
+// stays. Once the place is repaired the next one is whole.
+func snapshotsFail(t *testing.T, w *world, place string) {
 	files := func(of, suffix string) []string {
 		list, err := filepath.Glob(filepath.Join(place, of, "*", "snapshots", "*"+suffix))
 		if err != nil {
@@ -289,10 +296,7 @@ func TestFailedSnapshotsOfSeveralStores(t *testing.T) {
 }
 
 // When a store has another leader the parts that the former one has sent go as they grow old, though that sends none any more.
-func TestPartsOfFormerLeadersGo(t *testing.T) {
-	t.Parallel()
-	place := t.TempDir()
-	w := newWorldOf(t, nodes, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "2")
+func partsOfFormerLeadersGo(t *testing.T, w *world, place string) {
 	// seen returns how many snapshots are whole, how many are there in part, and the places that have parts of store 0.
 	seen := func() (whole, partly int, places map[string]bool) {
 		places = map[string]bool{}

@@ -36,7 +36,7 @@ const endsMax = 4 * time.Second
 // once, with what follows from it and with chains through several stores, and readers find all money at any time.
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, 4)
+	w := newTracedWorld(t, 4)
 	c := &crowd{w: w, stop: make(chan struct{}), tag: t.Name()}
 	purse := func(i int) string { return fmt.Sprint("purse", i) }
 	path := func(i int) string { return fmt.Sprintf("/v1/Till/till%d/", i%tills) }
@@ -61,7 +61,7 @@ func TestSeveralStores(t *testing.T) {
 	for i := range 6 {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 1))
-			for n := 0; another(c.stop); n++ {
+			for n := 0; anotherAfter(c.stop, seldom); n++ {
 				k, key, till := 1+r.Int64N(20), fmt.Sprintf("%d-%d", i, n), r.IntN(tills)
 				from, to := purse(r.IntN(purses)), purse(r.IntN(purses))
 				args := map[string]any{"from": from, "to": to, "k": k}
@@ -87,14 +87,14 @@ func TestSeveralStores(t *testing.T) {
 		})
 	}
 	group.Go(func() {
-		for n := 0; another(c.stop); n++ {
+		for n := 0; anotherAfter(c.stop, seldom); n++ {
 			if got := c.until(n, path(n)+"sum", "", nil); got != purses*inPurse {
 				c.fail("an audit finds %d", got)
 			}
 			audits.Add(1)
 		}
 	})
-	goesOn(100)
+	goesOn(50)
 	for k := range *storeKills {
 		i := k / 3 % nodes
 		switch k % 3 {
@@ -104,7 +104,7 @@ func TestSeveralStores(t *testing.T) {
 			if took := time.Since(began); took > endsMax {
 				t.Errorf("node %d has ended after %v: what it leads was not led elsewhere at once", i, took)
 			}
-			goesOn(100)
+			goesOn(50)
 			w.start(i, "")
 			w.well()
 		case 2:
@@ -114,7 +114,7 @@ func TestSeveralStores(t *testing.T) {
 				}
 			}
 		}
-		goesOn(100)
+		goesOn(50)
 	}
 	close(c.stop)
 	group.Wait()
@@ -145,9 +145,7 @@ func TestSeveralStores(t *testing.T) {
 const spreads = 7 * time.Second
 
 // A node that an operator empties stays so: what was transferred does not go back to the node that is to lead it. When the node with it has ended, it does.
-func TestTransfersLast(t *testing.T) {
-	t.Parallel()
-	w := newWorldOf(t, 4)
+func transfersLast(t *testing.T, w *world) {
 	leaders := func() (list []int) {
 		for store := range uint32(w.stores) {
 			list = append(list, w.leaderOf(0, store))

@@ -20,6 +20,9 @@ import (
 
 var untouchedKills = flag.Int("untouched.kills", 3, "of how many outages of another store TestUntouchedStores takes the half that is better; it stops when that is known")
 
+// probes is the time between two looks at the machine, so short that a pause of it is hardly missed.
+const probes = 4 * time.Millisecond
+
 // sample is how long a request took, and when it was due.
 type sample struct {
 	at   time.Time
@@ -87,7 +90,7 @@ func TestUntouchedStores(t *testing.T) {
 	}
 	group.Go(func() {
 		defer file.Close()
-		for another(c.stop) {
+		for anotherAfter(c.stop, probes) {
 			at := time.Now()
 			if _, err := file.Write(make([]byte, 100)); err != nil {
 				c.fail("%v", err)
@@ -106,7 +109,7 @@ func TestUntouchedStores(t *testing.T) {
 			continue // no event needs it during the outage
 		}
 		group.Go(func() {
-			for another(c.stop) {
+			for anotherAfter(c.stop, probes) {
 				began := time.Now()
 				answer, err := sender.Get("http://" + w.http[node] + "/healthz")
 				if err != nil {

@@ -3,6 +3,7 @@
 package cluster
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,6 +37,7 @@ type world struct {
 
 	advertised [slots]string // where the others reach a node
 	more       []string      // arguments of all nodes
+	traced     bool          // the nodes write traces
 	stores     int           // of the cluster
 	links      *links
 
@@ -53,15 +55,37 @@ func newWorld(t *testing.T, more ...string) *world {
 // newWorldOf is newWorld with several stores.
 func newWorldOf(t *testing.T, stores int, more ...string) *world {
 	t.Helper()
+	return begun(&world{t: t, stores: stores, more: more})
+}
+
+// newTracedWorld is newWorldOf with traces for checkTraces, which take some of the processors while there is load.
+func newTracedWorld(t *testing.T, stores int, more ...string) *world {
+	t.Helper()
+	return begun(&world{t: t, stores: stores, more: more, traced: true})
+}
+
+// counter makes the program once, for all tests.
+var counter = sync.OnceValues(func() (string, error) {
 	p, err := load.NewLoader().Load(load.Unit{Dir: "testdata/counter", Files: []string{"testdata/counter/counter.aeon"}})
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	made, err := gobuild.Compile(t.Context(), []*load.Package{p}, gobuild.Options{Kind: gobuild.Program, Name: "counter", Store: true, GRPC: true, Cluster: true})
+	made, err := gobuild.Compile(context.Background(), []*load.Package{p}, gobuild.Options{Kind: gobuild.Program, Name: "counter", Store: true, GRPC: true, Cluster: true})
 	if err != nil {
+		return "", err
+	}
+	return made.Path, nil
+})
+
+// begun starts the nodes of a cluster.
+func begun(w *world) *world {
+	t, stores := w.t, w.stores
+	t.Helper()
+	w.dir, w.known = t.TempDir(), []int{0, 1, 2}
+	var err error
+	if w.exe, err = counter(); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, exe: made.Path, dir: t.TempDir(), known: []int{0, 1, 2}, more: more, stores: stores}
 	if w.log, err = os.Create(filepath.Join(w.dir, "log")); err != nil {
 		t.Fatal(err)
 	}
@@ -90,14 +114,27 @@ func newWorldOf(t *testing.T, stores int, more ...string) *world {
 	return w
 }
 
+// part runs a part of a test, whose failures are its own.
+func (w *world) part(name string, f func(*testing.T)) {
+	all := w.t
+	all.Run(name, func(t *testing.T) {
+		w.t = t
+		defer func() { w.t = all }()
+		f(t)
+	})
+}
+
 func (w *world) data(i int) string { return filepath.Join(w.dir, "node"+strconv.Itoa(i)) }
 
 // start starts a node. What its process writes is in the log.
 func (w *world) start(i int, join string) {
 	w.t.Helper()
 	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i],
-		"--trace", w.traces(i), "--trace-states", "--spans", w.spans(i), "--spans-sample", "0"}
+		"--spans", w.spans(i), "--spans-sample", "0"}
 	args = append(args, w.more...)
+	if w.traced {
+		args = append(args, "--trace", w.traces(i), "--trace-states")
+	}
 	if _, err := os.Stat(w.data(i)); err != nil && join == "" {
 		args = append(args, "--create", "--stores", strconv.Itoa(w.stores))
 	}

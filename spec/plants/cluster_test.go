@@ -112,7 +112,7 @@ var ofReplica = []plant{
 	bug("a store goes back from where an operator has placed it", "cluster/stores.go",
 		"return is && term <= in",
 		"return false && is && term <= in",
-		"./sim/cluster -run TestTransfersLast", "./cluster -run TestAStoreStays"),
+		"./sim/cluster -run TestOperators$/transfers", "./cluster -run TestAStoreStays"),
 	bug("a node that ends waits for requests as long as these wait for a store", "cluster/holder.go",
 		"\t\tif ended && end == nil {\n",
 		"\t\tif ended && end == nil && false {\n",

@@ -28,7 +28,7 @@ var ofMembers = []plant{
 	bug("a node is given up that another one hears", "cluster/calls.go",
 		"\t\t\tb.Hears = append(b.Hears, id)\n",
 		"",
-		"./sim/cluster -run TestANodeThatAnotherOneHears"),
+		"./sim/cluster -run TestOneStore/unheard"),
 	bug("an operator is told to give up a node whose stores have no leader", "cluster/status/status.go",
 		"if st.Leader == 0 && slices.Contains(st.Wanted, n) {",
 		"if st.Leader == 0 && len(st.Wanted) == 0 {",
