@@ -96,7 +96,7 @@ var faultNumbers = []struct {
 	{syscall.EDQUOT, fault.Space}, {syscall.EFBIG, fault.Limit}, {syscall.ENOMEM, fault.Limit}, {syscall.EPERM, fault.Access}, {syscall.ENFILE, fault.Limit},
 }
 
-var faultsEach = flag.Int("faults.each", 1, "with how many numbers TestEveryCallFails has each call fail; 10: all")
+var faultsEach = flag.Int("faults.each", 1, "with how many numbers TestEveryCallFails has each call fail, alone and with all behind it in turn; above 1: in both ways; 10: with all")
 
 const faultyDir = "/backup/bank"
 
@@ -262,6 +262,9 @@ func TestEveryCallFails(t *testing.T) {
 						continue
 					}
 					for _, sticky := range []bool{false, true} {
+						if *faultsEach == 1 && sticky != (at%2 == 0) { // so do those behind it
+							continue
+						}
 						tried++
 						if a.fails(t, base, &callFault{errno: faultNumbers[n].errno, at: at, sticky: sticky}, faultNumbers[n].kind) {
 							told++

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -25,6 +26,8 @@ type counting struct {
 	sent, got int64
 	left      int // calls until one fails; 0: none does
 }
+
+var faultSeeds = flag.Uint64("increments.seeds", 2, "how many histories TestIncrementsSurviveFaults draws")
 
 var errBroken = errors.New("the network is broken")
 
@@ -108,8 +111,8 @@ func scatter(rng *rand.Rand, content map[string]string, keys *[]string, n int) (
 // A snapshot after a few scattered operations sends about what they have changed, however much there is, and so do the
 // many after it. Each of them can be restored, at bounded cost, also when others have been deleted.
 func TestIncrementsAreAsSmallAsTheChange(t *testing.T) {
-	for size, rounds := range map[int]int{8 << 20: 8, 32 << 20: 2} {
-		if size > 8<<20 && testing.Short() {
+	for size, rounds := range map[int]int{4 << 20: 8, 16 << 20: 2} {
+		if size > 4<<20 && testing.Short() {
 			continue
 		}
 		t.Run(fmt.Sprint(size>>20, "MB"), func(t *testing.T) {
@@ -176,7 +179,7 @@ func TestIncrementsAreAsSmallAsTheChange(t *testing.T) {
 // What is appended behind all rows is sent once, and so is what is taken from the front.
 func TestQueuesAreSentOnce(t *testing.T) {
 	to := snapshot.Dir(t.TempDir())
-	content := rowsOfAccounts(2 << 20)
+	content := rowsOfAccounts(1 << 20)
 	first, next := 0, len(content)
 	take(t, to, 1, content)
 	var changed, sent int64
@@ -201,12 +204,8 @@ func TestQueuesAreSentOnce(t *testing.T) {
 // Snapshots are taken of content that changes in all ways, beside deletions of old ones, failures at every call, and
 // damage. Each that is listed has what it was taken of, or names what is damaged.
 func TestIncrementsSurviveFaults(t *testing.T) {
-	seeds := uint64(4)
-	if testing.Short() {
-		seeds = 2
-	}
 	failures, damages, edits := 0, 0, 0
-	for seed := range seeds {
+	for seed := range *faultSeeds {
 		ctx, root := context.Background(), t.TempDir()
 		rng := rand.New(rand.NewPCG(seed, 2))
 		to := &counting{Target: snapshot.Dir(root)}
