@@ -2,6 +2,7 @@ package codegen_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -342,19 +343,38 @@ func TestGoFunctionsChangeNoActor(t *testing.T) {
 			t.Fatal(d, d.Help)
 		}
 	}
-	var want, got string
-	for _, mapped := range []bool{false, true} {
-		name := map[bool]string{false: "plain", true: "mapped"}[mapped]
-		m.addProgram(t, name, p, mapped)
-		m.write(t, "run"+name+"/main.go", "package main\n\nimport (\n\taeonrt \"github.com/aeon-lang/aeon/runtime\"\n\t\"generated/"+name+"\"\n)\n\nfunc main() { aeonrt.Main(&p.AeonPackage) }\n")
-		m.run(t, "vet", "./"+name)
-		got = m.run(t, "run", "./run"+name)
-		if want == "" {
-			want = got
+	m.addProgram(t, "plain", p, false)
+	m.addProgram(t, "mapped", p, true)
+	m.write(t, "run/main.go", `package main
+
+import (
+	"os"
+
+	"generated/mapped"
+	plain "generated/plain"
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+)
+
+func main() {
+	if os.Args[0] == "plain" {
+		aeonrt.Main(&plain.AeonPackage)
+	}
+	aeonrt.Main(&p.AeonPackage)
+}
+`)
+	m.run(t, "vet", "./plain", "./mapped")
+	m.run(t, "build", "-o", "both", "./run")
+	var printed [2]string
+	for i, name := range []string{"plain", "mapped"} {
+		out, err := (&exec.Cmd{Path: filepath.Join(m.dir, "both"), Args: []string{name}}).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
-		if got != want {
-			t.Errorf("with positions of the source the program prints\n%s\nwithout\n%s", got, want)
-		}
+		printed[i] = string(out)
+	}
+	want := printed[0]
+	if got := printed[1]; got != want {
+		t.Errorf("with positions of the source the program prints\n%s\nwithout\n%s", got, want)
 	}
 	const crashes = "panic in the Go function spoiler.Crash: "
 	for i, text := range []string{afterSpoiling, crashes + "assignment to entry in nil map\n", crashes + "an error\n", crashes + "panic called with nil argument\n",
