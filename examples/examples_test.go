@@ -5,12 +5,19 @@ package examples
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/aeon-lang/aeon"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
 )
 
 // says has what a run of each example must print, whatever the order of its events.
@@ -76,6 +83,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := executable(t)
 	ran := 0
 	for _, d := range dirs {
 		if sources, err := filepath.Glob(filepath.Join(d.Name(), "*.aeon")); err != nil || len(sources) == 0 {
@@ -91,10 +99,15 @@ func TestExamples(t *testing.T) {
 			if nodes == "3" && slow[d.Name()] {
 				continue
 			}
-			out := aeon("run", "--nodes", nodes, d.Name())
+			var stdout, diagnostics bytes.Buffer
+			cmd := exec.Cmd{Path: all, Args: []string{d.Name(), "--nodes", nodes}, Stdout: &stdout, Stderr: &diagnostics}
+			if err := cmd.Run(); err != nil {
+				t.Errorf("%s --nodes %s: %v\n%s%s", d.Name(), nodes, err, stdout.String(), diagnostics.String())
+			}
+			out := stdout.String()
 			for _, w := range want {
 				if !strings.Contains(out, w) {
-					t.Errorf("aeonc run --nodes %s %s does not print %q:\n%s", nodes, d.Name(), w, out)
+					t.Errorf("%s --nodes %s does not print %q:\n%s", d.Name(), nodes, w, out)
 				}
 			}
 		}
@@ -102,4 +115,58 @@ func TestExamples(t *testing.T) {
 	if ran != len(says) {
 		t.Errorf("%d examples ran, %d are listed", ran, len(says))
 	}
+}
+
+// executable makes one executable of all examples, which runs the one by whose name it is started, on several nodes too: to compile each by itself,
+// twice, takes ten times as long. `aeonc run` of each of them is a step of .ci/run.
+func executable(t *testing.T) string {
+	req := gobuild.Request{Name: "examples", Quick: true}
+	var imports, cases strings.Builder
+	for i, name := range slices.Sorted(maps.Keys(says)) {
+		units, err := load.Find([]string{name})
+		if err != nil || len(units) != 1 {
+			t.Fatalf("%s is %d packages: %v", name, len(units), err)
+		}
+		pkg, err := gobuild.NewLoader().Load(units[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(pkg.Closure()) != 1 {
+			t.Fatalf("%s imports others", name)
+		}
+		made, err := gobuild.Generate(pkg, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Packages = append(req.Packages, made)
+		fmt.Fprintf(&imports, "\tp%d %q\n", i, made.ImportPath())
+		fmt.Fprintf(&cases, "\tcase %q:\n\t\taeonrt.MainOf(p%d.AeonEntry(), nodes.Entry())\n", name, i)
+	}
+	req.Main = fmt.Appendf(nil, `package main
+
+import (
+	"os"
+
+	aeonrt %q
+	nodes %q
+
+%s)
+
+func main() {
+	switch os.Args[0] {
+%s	default:
+		panic("there is no example " + os.Args[0])
+	}
+}
+`, aeon.ModulePath+"/runtime", aeon.NodesPackage, &imports, &cases)
+	cache, err := gobuild.DefaultCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := gobuild.Builder{Cache: cache, Runtime: aeon.RuntimeSource()}
+	made, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Path
 }
