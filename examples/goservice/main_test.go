@@ -20,7 +20,7 @@ func TestService(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "goservice")
-	for _, args := range [][]string{{"run", "../../cmd/aeonc", "gen", "--check", "../bank"}, {"build", "-o", program, "."}} {
+	for _, args := range [][]string{{"run", "../../cmd/aeonc", "gen", "--check", "../bank"}, {"build", "-ldflags=-s -w", "-o", program, "."}} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
