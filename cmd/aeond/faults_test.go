@@ -23,7 +23,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-var faultsEvery = flag.Int("faults.every", 11, "which of the calls TestEveryCallOfAProcessFails has fail, and kills at; 1: each")
+var faultsEvery = flag.Int("faults.every", 23, "which of the calls TestEveryCallOfAProcessFails has fail, and kills at; 1: each")
 
 // faultEnv makes the test the tool, on a disk of which a call fails. Its value is the number of the call, the number of
 // the error, 0 to be killed there, and whether the calls behind it fail, too.
