@@ -216,7 +216,7 @@ var ofReplica = []plant{
 	bug("a sole voter answers before it knows what is committed", "replica/core.go",
 		" || g.applyingTerm != g.role.Term",
 		"",
-		"./replica -run TestANodeDies"),
+		"./replica -run TestANodeDies -sim.seeds 40"),
 	bug("a removed voter does not tell of its removal", "replica/core.go",
 		"\tc.hint(g, m)\n",
 		"",
