@@ -1,31 +1,6 @@
 package codegen_test
 
-import (
-	"context"
-	"os"
-	"os/exec"
-	"strings"
-	"testing"
-	"time"
-)
-
-// Go compiles containers that are nested deep in seconds. It took minutes while each level took twice the time of the one before.
-func TestDeepContainers(t *testing.T) {
-	for name, around := range map[string][2]string{"vectors": {"vector<", ">"}, "maps": {"map<string, ", ">"}} {
-		deep := strings.Repeat(around[0], 24) + "int" + strings.Repeat(around[1], 24)
-		program := "package p\n\nactorclass A {\n\t" + deep + " xs;\n\n\tstring go() {\n\t\treturn \"{xs == []} {xs}\";\n\t}\n}\n"
-		m := newModule(t)
-		m.add(t, name, generate(t, name+".aeon", program, true))
-		within, end := context.WithTimeout(t.Context(), time.Minute)
-		cmd := exec.CommandContext(within, "go", "build", "-gcflags=generated/...=-dwarf=false", "./"+name) // as aeonc compiles, with nothing for debuggers
-		cmd.Dir, cmd.Env = m.dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOGC=400")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
-		end()
-	}
-}
+import "testing"
 
 // Values that nest deeper than the stack goes are compared and owned, and have no text, whatever the way from an object to those in it.
 func TestDeepValues(t *testing.T) {
