@@ -117,8 +117,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// executable makes one executable of all examples, which runs the one by whose name it is started, on several nodes too: to compile each by itself,
-// twice, takes ten times as long. `aeonc run` of each of them is a step of .ci/run.
+// executable makes one executable of all examples, which runs the one by whose name it is started, on several nodes too: to compile each by itself
+// for one node and for three would be a link for each. `aeonc run` of each of them is a step of .ci/run.
 func executable(t *testing.T) string {
 	req := gobuild.Request{Name: "examples", Quick: true}
 	var imports, cases strings.Builder

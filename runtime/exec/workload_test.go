@@ -306,7 +306,7 @@ func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 		{goroutines: 64, events: 10_000, nodes: 12, edges: 30, changes: 10, later: 10},
 		{goroutines: 64, events: 10_000, nodes: 60, edges: 150, changes: 15},
 	}
-	wanted := 25_000 * uint64(*workloadEvents) / 100
+	wanted := 50_000 * uint64(*workloadEvents) / 100
 	for _, w := range runs {
 		w.events = w.events * *workloadEvents / 100
 		if testing.Short() {
