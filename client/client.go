@@ -342,6 +342,3 @@ func outcomeOf(status int, failure *Error) Outcome {
 	}
 	return MaybeDone
 }
-
-// TimeMax is how long a call whose context has no deadline is tried.
-const TimeMax = 2 * time.Minute

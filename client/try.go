@@ -34,6 +34,9 @@ func (n *Nodes) Leave(node int) {
 	n.first.CompareAndSwap(int64(node), int64((node+1)%n.Count))
 }
 
+// TimeMax is how long a call whose context has no deadline is tried.
+const TimeMax = 2 * time.Minute
+
 const (
 	// sendMax is how long a node may take to answer before another one is asked: it may be paused, or cut off. Each further time it is twice as long,
 	// since an event that takes longer is undone with its request. An answer that has begun may take longer, as long as some of it comes in that time.

@@ -388,3 +388,27 @@ func (h *holder) known() (replica.Role, front.Place, Timings) {
 	defer h.mu.Unlock()
 	return h.role, h.place, h.timings
 }
+
+// transferMax is how long a node that ends waits until another one leads its stores, and then how long requests wait there for a store that none leads.
+const transferMax = time.Second
+
+// awaitOther waits until another node leads the store, if this one leads it and is not the only one that could.
+func (h *holder) awaitOther(ctx context.Context) {
+	if role, _, _ := h.known(); role.Leader != h.node {
+		return
+	}
+	for {
+		h.mu.Lock()
+		role, changed := h.role, h.changed
+		h.mu.Unlock()
+		list, _ := h.driver.Progress(h.group)
+		if role.Leader != h.node && role.Leader != 0 || len(list) == 1 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,8 +15,6 @@ import (
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/placement"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
-	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -206,29 +203,6 @@ func begin(ctx context.Context, c *aeonrt.ClusterConfig, g *GRPC, fail func(erro
 	return n, l, nil
 }
 
-// forClients is what a node needs to serve clients, whichever stores it leads. It is read before the node forms or joins a cluster: one that could not serve
-// would take the lead of stores again and again, and what happens to the files later changes nothing.
-type forClients struct {
-	program *door.Program
-	tokens  *access.Tokens // nil: it asks for none
-	pages   fs.FS          // for browsers; nil: there are none
-	calls   string         // aeonrt.InterfaceOf the program
-}
-
-func openClients(c *aeonrt.ClusterConfig) (f forClients, err error) {
-	if c.Listen.Static != "" {
-		if f.pages, err = httpdoor.OpenPages(c.Listen.Static); err != nil {
-			return f, err
-		}
-	}
-	f.calls = aeonrt.InterfaceOf(c.Package)
-	f.program, err = door.ProgramOf(aeonrt.AllClasses(c.Package), aeonrt.AllClientClasses(c.Package))
-	if err == nil && c.Listen.Tokens != "" {
-		f.tokens, err = access.Read(c.Listen.Tokens, f.program, c.Log)
-	}
-	return f, err
-}
-
 // openUsed opens the log of the placement in a directory that a node has used, which no other process opens meanwhile; nil: there is none, and nothing is made,
 // as the node may be refused yet.
 func openUsed(c *aeonrt.ClusterConfig) (store.Engine, error) {
@@ -308,20 +282,4 @@ func listenToNodes(address string) (*doors, error) {
 		return nil, errors.Join(err, tcp.Close())
 	}
 	return &doors{tcp, udp}, nil
-}
-
-func listen(c *aeonrt.ClusterConfig) (net.Listener, error) {
-	l, err := net.Listen("tcp", c.Listen.Address)
-	if err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
-	}
-	if c.Listen.Cert == "" {
-		return l, nil
-	}
-	config, err := httpdoor.Certificate(c.Listen.Cert, c.Listen.CertKey)
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	config.NextProtos = []string{"h2", "http/1.1"}
-	return tls.NewListener(l, config), nil
 }

@@ -1,7 +1,6 @@
 package front
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -120,19 +119,4 @@ func setDeadline(r *http.Request, deadline time.Time) {
 		n, unit = int64(left.Seconds()), "S"
 	}
 	r.Header.Set(timeoutHeader, strconv.FormatInt(n, 10)+unit)
-}
-
-// isWhole reports whether the headers of an answer by gRPC have its status. Its stream is to end with them: a client does not look for the status of an answer there whose headers
-// come alone. A proxy that flushes at once may do that before it knows that no body follows.
-func (t *attempt) isWhole() bool { return t.Header().Get(statusHeader) != "" }
-
-// complete looks at the end of an answer by gRPC. A server that was stopped leaves it without a status.
-func (t *attempt) complete() {
-	switch {
-	case t.over:
-	case !t.begun:
-		t.fail(errors.New("the system has ended without an answer"), true)
-	case !t.isWhole() && t.Header().Get(http.TrailerPrefix+statusHeader) == "":
-		panic(http.ErrAbortHandler) // the answer is cut off: the client notices
-	}
 }

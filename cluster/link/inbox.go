@@ -10,6 +10,13 @@ import (
 
 var errFrame = errors.New("link: a frame cannot be read: the other node is of another version")
 
+// Store is what a Local tells of sessions and messages. It is an *across.Store.
+type Store interface {
+	Up(store event.StoreID, session uint64)
+	Lost(store event.StoreID)
+	Receive(from event.StoreID, session uint64, m *across.Message)
+}
+
 // inbox has one goroutine tell a store what has arrived, in order. What puts something there does not wait: messages behind it may be for other stores,
 // and a store may read its disk.
 type inbox struct {

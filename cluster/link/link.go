@@ -37,13 +37,6 @@ func New(cfg Config) *Links {
 	return &Links{cfg: cfg, nodes: make(map[event.NodeID]map[event.StoreID]uint64), here: make(map[event.StoreID]*Local)}
 }
 
-// Store is what a Local tells of sessions and messages. It is an *across.Store.
-type Store interface {
-	Up(store event.StoreID, session uint64)
-	Lost(store event.StoreID)
-	Receive(from event.StoreID, session uint64, m *across.Message)
-}
-
 // Local is a store that this node leads, in one term. It is the across.Network of its system.
 type Local struct {
 	links    *Links

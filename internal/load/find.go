@@ -170,3 +170,12 @@ func sourcesIn(dir string) ([]string, error) {
 	}
 	return files, nil
 }
+
+// canonical returns the absolute path of a directory without symbolic links.
+func canonical(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}

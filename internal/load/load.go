@@ -311,15 +311,6 @@ func ReadSource(name string) ([]byte, error) {
 	return src, nil
 }
 
-// canonical returns the absolute path of a directory without symbolic links.
-func canonical(dir string) (string, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
-}
-
 // Relative shortens an absolute path for messages, if it lies below the current
 // directory; any other path is returned as it is.
 func Relative(path string) string {

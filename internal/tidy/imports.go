@@ -213,6 +213,9 @@ type listed struct {
 	Deps         []string
 	TestImports  []string
 	XTestImports []string
+	Dir          string
+	GoFiles      []string
+	Export       string // the file that a compiler reads which imports it
 	Error        *struct{ Err string }
 }
 
@@ -253,11 +256,11 @@ func (r *Report) checkImports(root string) error {
 		r.checkAdapters(p)
 		r.checkReach(p, standard)
 	}
-	return nil
+	return r.checkOrder(packages)
 }
 
 func list(root string) ([]listed, error) {
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps,TestImports,XTestImports,Error", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Standard,Imports,Deps,TestImports,XTestImports,Dir,GoFiles,Export,Error", "./...")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {

@@ -8,11 +8,12 @@
 //
 //	message.go   what stores tell each other
 //	wire.go      the form of a message on the wire; wire_call.go has that of calls, replies and questions, wire_failure.go that of failures
-//	store.go     the Store: order above the stores, delivery, questions outside of events
+//	receive.go   what a store does with a message
+//	store.go     the Store: order above the stores, and what the machines of package commit have it do
 //	try.go       an attempt at its home
 //	part.go      an attempt at another store
 //	thread.go    calls out and in
-//	session.go   sessions with other stores
+//	session.go   sessions with other stores, and questions outside of events
 //	held.go      callbacks for clients of this store, until the event of another one that has called them is decided
 //
 // Code of events runs in package activation. Package exec has it behind [Local] and [Proxy].

@@ -382,3 +382,12 @@ func (s *Store) GoOn() {
 	defer s.mu.Unlock()
 	s.carryOut(s.home.GoOn(s.noEffects()))
 }
+
+// Lacks is Store.Lacks at the home of an attempt, for what has answered its last call, or for the home, here.
+func (t *Try) Lacks(name string, here bool) order.Withdrawal {
+	of := t.lacking
+	if here {
+		of = t.s.cfg.Store
+	}
+	return t.s.Lacks(of, name, t.sessions)
+}

@@ -36,15 +36,6 @@ func (s *Store) Lacks(of event.StoreID, name string, sessions uint64) order.With
 	return order.Withdrawal{Lacks: &order.Lacking{Of: of, Name: PathIn(name), Sessions: sessions}}
 }
 
-// Lacks is Store.Lacks at the home of an attempt, for what has answered its last call, or for the home, here.
-func (t *Try) Lacks(name string, here bool) order.Withdrawal {
-	of := t.lacking
-	if here {
-		of = t.s.cfg.Store
-	}
-	return t.s.Lacks(of, name, t.sessions)
-}
-
 // lacking says that the program of a store does not have what has a name.
 type lacking struct {
 	of   event.StoreID

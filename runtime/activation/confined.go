@@ -1,10 +1,8 @@
 package activation
 
 import (
-	"slices"
 	"sync"
 
-	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
@@ -131,33 +129,6 @@ func (c *carefully) takes(m *order.Effects) bool {
 		delete(c.left, m)
 	}
 	return true
-}
-
-// goOut has the attempt, which has entered in its own store alone, go to others, first of all to one. nil: it is to enter by TOP.
-func (r *Run) goOut(to event.StoreID) *Wide {
-	r.branches.Lock()
-	defer r.branches.Unlock()
-	for r.confined.going {
-		r.branchEnded.Wait()
-	}
-	if w := r.Wide(); w != nil || !r.MayGoOut() {
-		return w
-	}
-	r.confined.going = true
-	r.branches.Unlock()
-	t := r.sys.Across.GoOut(&r.Attempt, to)
-	r.branches.Lock()
-	r.confined.going = false
-	r.branchEnded.Broadcast()
-	if t == nil {
-		return nil
-	}
-	w := &Wide{Try: t}
-	r.SetWide(w)
-	for _, h := range slices.Clone(r.Fresh) { // other stores may get to know them now
-		r.announce(h)
-	}
-	return w
 }
 
 // creates notes that the run has created h.

@@ -19,7 +19,9 @@
 // An event may touch actors of several stores (package across). Its code then runs in all of them, in one thread of control that
 // moves between them:
 //
-//	abroad.go       calls of actors of other stores, and calls of other stores here; new actors elsewhere
+//	wide.go         what a run has then
+//	abroad.go       calls of actors of other stores; new actors elsewhere
+//	serve.go        calls of other stores here
 //	clientcall.go   callbacks of clients of other stores, and timers that call these
 //	record.go       what traces and spans have of it
 //	issue.go        ops as they are stored, with their arguments

@@ -154,19 +154,6 @@ func (ev *Event) sourceRow(w *preparation) {
 	}
 }
 
-// requested returns the request that the event, or the chain that it is a step of, is for; nil if there is none.
-func (ev *Event) requested() *request {
-	if ev.request == nil && ev.chain != nil {
-		return ev.chain.request
-	}
-	return ev.request
-}
-
-// isAwaited reports whether a request, of any store, gets the result of the event or of the chain which it ends.
-func (ev *Event) isAwaited() bool {
-	return ev.requested() != nil || ev.chain != nil && ev.chain.isOwed()
-}
-
 // outcomeRow writes the outcome of the request that the event, or the chain which it ends, is for.
 func (ev *Event) outcomeRow(w *preparation, err error) {
 	if ev.chain == nil && errors.Is(err, order.ErrCancelled) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/aeon-lang/aeon/runtime/across"
-	"github.com/aeon-lang/aeon/runtime/activation"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
@@ -35,31 +34,6 @@ var ErrNoStore = errors.New("the system keeps its state in memory only; sessions
 // nextSeq returns a number that is larger than all before it, of earlier runs, too.
 func (d *durable) nextSeq() uint64 { return d.seq.Next() }
 
-// newDurable takes cfg.Store into use.
-func newDurable(s *System, cfg *Config) (*durable, error) {
-	d := &durable{sys: s, answersWait: cfg.Store.Mode().AnswersWait()}
-	cfg.Store.Sequence(&d.seq)
-	s.host.Reside(d)
-	classes := activation.StoredClasses(cfg.Classes)
-	err := d.Open(state.Config{
-		Host: &s.host, Store: cfg.Store, Journal: cfg.journal, Log: s.log,
-		Classes: activation.Shapes(cfg.Classes), Schema: classes, DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
-		References: s.references, Left: s.leave, Elsewhere: s.isElsewhere(), Scheduler: s.scheduler,
-	})
-	if err != nil {
-		return nil, err
-	}
-	d.signatures.Open(d.Layouts.Schema, classes, activation.MethodOf(cfg.Classes))
-	d.sessions.Open(outbox.SessionsConfig[*client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
-		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, "session") }})
-	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
-		At: func(place string) { at(place, "session") }})
-	d.ends = outbox.Ends{Store: d.Store, Append: d.Journal.Append, Partition: s.doubts}
-	d.archive.Store, d.archive.Clock, d.archive.Overrides = d.Store, s.clock, s.overrides
-	s.openOutput(d)
-	return d, nil
-}
-
 // Moved implements order.Residence.
 func (d *durable) Moved(c, old *order.Handle) {
 	at("move", "move")
@@ -80,33 +54,6 @@ func (s *System) references(resolve func(event.ActorID) order.Ref) any { return 
 
 // Resolve returns the reference to the actor of an id, which may have been deleted.
 func (s *System) Resolve(id event.ActorID) order.Ref { return s.durable.Resolve(id) }
-
-// Stored returns the number by which ResolveClient finds the object, 0 for null.
-func (r ClientRef) Stored() uint64 {
-	switch {
-	case r.o == nil:
-		return 0
-	case clientOf(r.o.client).sys == nil: // it has gone, or is one of another store
-		return r.o.number
-	}
-	cl := clientOf(r.o.client)
-	return cl.sys.objects.Number(r.o, &r.o.number, cl.gone)
-}
-
-// goneClient is the client of all objects whose own client has gone.
-var goneClient = func() *Client {
-	cl := &client{}
-	cl.box.Close()
-	return &cl.Client
-}()
-
-// ResolveClient returns the reference of which Stored has returned number.
-func (s *System) ResolveClient(number uint64) ClientRef {
-	if number == 0 {
-		return ClientRef{}
-	}
-	return ClientRef{o: s.objects.Resolve(number, func() *ClientObject { return &ClientObject{client: s.clientOf(number), number: number} })}
-}
 
 // Find returns the actor of an id, null if there is none. The error says why that is not known.
 func (s *System) Find(id event.ActorID) (order.Ref, error) {

@@ -92,3 +92,8 @@ func (ev *Event) prepare() (err error) {
 	}
 	return nil
 }
+
+// isAwaited reports whether a request, of any store, gets the result of the event or of the chain which it ends.
+func (ev *Event) isAwaited() bool {
+	return ev.requested() != nil || ev.chain != nil && ev.chain.isOwed()
+}

@@ -278,3 +278,28 @@ func (r *recovery) timer(rest, payload []byte) (t *timer, err error) {
 	c.From, c.Origin = r.s.tracer.Source(trace.Timer, x.Parent, t.Issuer, 0), r.s.cfg.Spans.Stored(x.Parent)
 	return t, nil
 }
+
+// newDurable takes cfg.Store into use.
+func newDurable(s *System, cfg *Config) (*durable, error) {
+	d := &durable{sys: s, answersWait: cfg.Store.Mode().AnswersWait()}
+	cfg.Store.Sequence(&d.seq)
+	s.host.Reside(d)
+	classes := activation.StoredClasses(cfg.Classes)
+	err := d.Open(state.Config{
+		Host: &s.host, Store: cfg.Store, Journal: cfg.journal, Log: s.log,
+		Classes: activation.Shapes(cfg.Classes), Schema: classes, DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
+		References: s.references, Left: s.leave, Elsewhere: s.isElsewhere(), Scheduler: s.scheduler,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.signatures.Open(d.Layouts.Schema, classes, activation.MethodOf(cfg.Classes))
+	d.sessions.Open(outbox.SessionsConfig[*client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
+		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, "session") }})
+	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
+		At: func(place string) { at(place, "session") }})
+	d.ends = outbox.Ends{Store: d.Store, Append: d.Journal.Append, Partition: s.doubts}
+	d.archive.Store, d.archive.Clock, d.archive.Overrides = d.Store, s.clock, s.overrides
+	s.openOutput(d)
+	return d, nil
+}

@@ -165,3 +165,11 @@ func (s *System) replay(o *event.Outcome, m *Method, args order.Args) error {
 	}
 	return codec.ReadResult(o.Data, s, args)
 }
+
+// requested returns the request that the event, or the chain that it is a step of, is for; nil if there is none.
+func (ev *Event) requested() *request {
+	if ev.request == nil && ev.chain != nil {
+		return ev.chain.request
+	}
+	return ev.request
+}

@@ -6,8 +6,6 @@
 package trace
 
 import (
-	"time"
-
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -174,15 +172,6 @@ type Clocked interface {
 	// Now returns the time. It does not ascend from call to call: the ticks that are made of it do.
 	Now() int64
 }
-
-// Timed is a Writer that is Clocked: ticks are nanoseconds since 1970.
-type Timed struct {
-	*Writer
-	Clock func() time.Time // of the node
-}
-
-// Now implements Clocked.
-func (t Timed) Now() int64 { return t.Clock().UnixNano() }
 
 // Transient is a Recorder that keeps nothing of an event once Answered has returned.
 type Transient interface {

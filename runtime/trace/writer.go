@@ -15,36 +15,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Version is the version of the format that Writer writes.
-const Version = 4
-
 const (
 	bufferBytesMax = 64 << 10               // then the buffer is written
 	flushInterval  = 200 * time.Millisecond // and so often, if anything is in it
 	answersMax     = 64                     // answers in one line
 )
-
-// Header tells what the records after it come from.
-type Header struct {
-	Program string        `json:"program"`        // name of the package
-	Test    bytejson.Text `json:"test,omitempty"` // of a test: its name
-	Seed    uint64        `json:"seed,omitempty"`
-	// States says that reads and writes carry hashes of the fields.
-	States bool `json:"states,omitempty"`
-	// Store is the id of the store of a durable system, Run counts its openings, from 1 on.
-	Store string `json:"store,omitempty"`
-	Run   uint64 `json:"run,omitempty"`
-	// Recovered is the order of the last commit of the run before that this one has
-	// found; nil if that run was not recorded.
-	Recovered *int64 `json:"recovered,omitempty"`
-	// Node is the node of a cluster on which the system runs. Its recorder is Clocked then.
-	Node event.NodeID `json:"node,omitempty"`
-	// Cluster is the id of a cluster of several stores, Stores how many there are, Number that of the store, from 0 on.
-	Cluster string        `json:"cluster,omitempty"`
-	Number  event.StoreID `json:"number,omitempty"`
-	Stores  int           `json:"stores,omitempty"`
-	Started time.Time     `json:"-"` // when the section begins; zero: now. Begin writes it
-}
 
 // Writer is a Recorder that writes a file. It belongs to one system at a time, which
 // Begin and End enclose: a file has one section for each. What comes from a system whose
@@ -398,3 +373,12 @@ func (w *Writer) Gone(c event.ClientID) {
 	b = strconv.AppendUint(b, uint64(c), 10)
 	w.mu.buf = append(b, "}\n"...)
 }
+
+// Timed is a Writer that is Clocked: ticks are nanoseconds since 1970.
+type Timed struct {
+	*Writer
+	Clock func() time.Time // of the node
+}
+
+// Now implements Clocked.
+func (t Timed) Now() int64 { return t.Clock().UnixNano() }

@@ -129,7 +129,7 @@ var ofMembers = []plant{
 		"\t\tn.cfg.Fatal(errNotFormed)\n",
 		"",
 		raftnode+" -run TestALogThatBegan"),
-	bug("a log that has begun is seeded again", "cluster/node.go",
+	bug("a log that has begun is seeded again", "cluster/open.go",
 		"\t_, err := raftnode.Begun(n.agreed, n.id)\n",
 		"\tvar err error\n",
 		"./cluster -run TestAFirstStartThatEndsSoon"),

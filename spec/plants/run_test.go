@@ -286,7 +286,7 @@ var ofFollow = []plant{
 		"\tif firing {\n\t\ts.timers.Postponed(",
 		"\tif false {\n\t\ts.timers.Postponed(",
 		closing),
-	bug("a store that fails under an answer to another store ends the process", "runtime/activation/abroad.go",
+	bug("a store that fails under an answer to another store ends the process", "runtime/activation/serve.go",
 		"\t\tout, _ = cx.caught(err)\n\t}\n\tswitch",
 		"\t\tpanic(err)\n\t}\n\tswitch",
 		"./runtime/nodes -run TestStoreFailsUnderAnAnswer"),

@@ -86,19 +86,6 @@ func (g *Gate) End() { g.end() }
 // Ending is closed when streams are to end.
 func (g *Gate) Ending() <-chan struct{} { return g.ending }
 
-// Request is a call from outside, by any protocol.
-type Request struct {
-	By                 *access.Caller // the one that Gate.Know has found
-	Remote             string         // the address that it came from
-	Class, Key, Method string         // as they were sent, as far as they are known
-	Once               string         // the key by which it runs once; "": it has none
-	Keyed              bool           // a key was sent, which may be empty by mistake
-	// Read reads the target and the arguments into a call whose method has been found. It calls Gate.Hold for the arguments.
-	Read func(c *door.Call, class *door.Class) error
-
-	held int64 // bytes
-}
-
 // Answer performs a call, within the rights of its caller and the limits of the gate, and writes its line of the audit.
 // door.Explain tells how it has failed.
 func (g *Gate) Answer(ctx context.Context, q *Request) (door.Answer, error) {
@@ -133,19 +120,6 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 		err = &door.Refusal{Failure: f}
 	}
 	return c, answer, err
-}
-
-// Hold counts bytes that the arguments of a call take until it has been answered. The error says that there is
-// no room for them.
-func (g *Gate) Hold(q *Request, size int64) error {
-	q.held += size
-	return g.Counts.bodies.Take(q.Source(), size, g.BodiesMax, door.EachOf(g.BodiesMax, g.BodyMax))
-}
-
-// Release gives back what Hold has counted. Answer calls it.
-func (g *Gate) Release(q *Request) {
-	g.Counts.bodies.Give(q.Source(), q.held)
-	q.held = 0
 }
 
 // find finds the method that a request calls, if its caller may call it.

@@ -21,9 +21,6 @@ func SourceOf(by *access.Caller, remote string) Source {
 	return Source{by: by}
 }
 
-// Source returns where the request comes from.
-func (q *Request) Source() Source { return SourceOf(q.By, q.Remote) }
-
 // Room counts the bytes that the arguments of requests take, of all and of each source. The zero value is empty.
 type Room struct {
 	mu  sync.Mutex

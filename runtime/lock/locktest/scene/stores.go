@@ -8,22 +8,6 @@ import (
 // This file draws events over several stores. Each host is a store, with a sequencing tree of its own; the virtual nodes are passed by each attempt that enters.
 // Ownership is at rest, and nodes may be moved in T. What an event knows of its footprint before is drawn, so that it meets the rest.
 
-// far is what a config has of events over stores.
-type far struct {
-	Stores bool
-	Known  [EventsMax]Mask  // what the first attempt enters with
-	Trees  [EventsMax]Mask  // of that: what it holds with all below
-	Hinted [EventsMax]uint8 // stores in which every attempt has a part
-	ByTop  [EventsMax]bool  // it enters by TOP at once, if it knows of other stores
-	Early  bool             // a part that has only read releases when it votes
-
-	Votes   [EventsMax]uint8 // stores that vote with their answers
-	Fast    [EventsMax]bool  // it enters on the fast path, if it can
-	Aborts  [EventsMax]bool  // its code fails at its end
-	Crashes uint8            // stores that crash once, at any time
-	Cuts    uint8            // stores whose session with the next one ends once
-}
-
 // Faulty reports whether stores crash, or sessions end.
 func (c *Config) Faulty() bool { return c.Crashes|c.Cuts != 0 }
 
